@@ -1,0 +1,38 @@
+// Writes registry.gen.ts of each kind folder (bmc, payload) from its file names; --check only compares.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+
+const kinds = [
+  { folder: "shared/fleet/bmc", type: "BmcType", from: "./_bmc.ts" },
+  { folder: "shared/fleet/payload", type: "Renderer", from: "./_renderer.ts" },
+];
+const camel = (name) => name.replace(/-([a-z0-9])/g, (_, c) => c.toUpperCase());
+let stale = 0;
+for (const { folder, type, from } of kinds) {
+  const names = readdirSync(folder)
+    .filter((f) => f.endsWith(".ts") && !f.startsWith("_") && !f.endsWith(".gen.ts"))
+    .map((f) => f.slice(0, -3))
+    .sort();
+  const text = [
+    "// Written by infra/tools/gen.mjs from the files beside it: do not edit.",
+    `import type { ${type} } from "${from}";`,
+    ...names.map((n) => `import { ${camel(n)} } from "./${n}.ts";`),
+    "",
+    `export const registry: Readonly<Record<string, ${type}>> = {`,
+    ...names.map((n) => `  ${/^[a-z0-9]+$/.test(n) ? n : JSON.stringify(n)}: ${camel(n)},`),
+    "};",
+    "",
+  ].join("\n");
+  const file = `${folder}/registry.gen.ts`;
+  let old = "";
+  try {
+    old = readFileSync(file, "utf8");
+  } catch {
+    // not written yet
+  }
+  if (old === text) continue;
+  if (process.argv.includes("--check")) {
+    process.stderr.write(`${file} is stale: run 'just gen'\n`);
+    stale = 1;
+  } else writeFileSync(file, text);
+}
+process.exit(stale);
