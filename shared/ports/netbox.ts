@@ -1,0 +1,24 @@
+import type { ChangeEntry, Device, DevicePatch, JournalLevel } from "../fleet/device.ts";
+
+/**
+ * NetBox: the owners' declarations and requests. Every method throws PortError; every listed row is checked again by
+ * the adapter for the fleet's role, since NetBox ignores filters that it does not know (facts/netbox.md).
+ */
+export interface NetBoxPort {
+  /** Refuses (`rejected`) a NetBox older than 4.6, which has no ETag. Returns the version. */
+  checkVersion(): Promise<string>;
+  /** All devices of the role by bulk reads with their interfaces, MACs, cables and addresses; `ids` reads only those. */
+  devices(ids?: readonly number[]): Promise<Device[]>;
+  /** One device, read afresh; null where NetBox says 404 or its role is another. */
+  device(id: number): Promise<Device | null>;
+  /** Writes the given fields under If-Match of `lastUpdated`; `conflict` on 412: read again and decide again. */
+  patchDevice(id: number, patch: DevicePatch, lastUpdated: string): Promise<Device>;
+  /** The device's change log, newest first, at most 200 entries. */
+  changes(id: number): Promise<ChangeEntry[]>;
+  /** Adds one JournalEntry. The text ends with a mark by which `journalHas` finds it again. */
+  addJournal(id: number, level: JournalLevel, text: string): Promise<void>;
+  /** Tells whether a JournalEntry of the device holds the mark. */
+  journalHas(id: number, mark: string): Promise<boolean>;
+  /** Records the MAC object on the interface and makes it primary, each step repeatable. */
+  recordMac(deviceId: number, interfaceId: number, mac: string): Promise<void>;
+}

@@ -1,0 +1,18 @@
+/** Texts that git owns: classes, class inputs, profiles, Talos secrets, EK pins. Read again when they change. */
+export interface PolicyPort {
+  /** The last set that validated; `problem` is set while a newer one on disk does not. */
+  current(): Promise<PolicyTexts>;
+}
+
+export interface PolicyTexts {
+  /** FLEET_CLASSES, parsed JSON. */
+  readonly classes: unknown;
+  /** FLEET_CLASS_INPUTS, parsed JSON, or null. */
+  readonly classInputs: unknown;
+  /** FLEET_EK_PINS, parsed JSON, or null. */
+  readonly ekPins: unknown;
+  /** FLEET_PROFILES: name → parsed JSON with each named PEM's text in place (key `pem`). */
+  readonly profiles: Readonly<Record<string, unknown>>;
+  /** FLEET_TALOS_SECRETS_FILE, parsed YAML, or null. */
+  readonly talosSecrets: unknown;
+}
