@@ -1,0 +1,43 @@
+import { PortError } from "../../ports/error.ts";
+import { at, type JsonObject, textAt, timeAt } from "./json.ts";
+
+export const MANAGED_BY = "app.kubernetes.io/managed-by";
+export const DEVICE_ID = "fleetd.dev/device-id";
+export const UUID = "fleetd.dev/uuid";
+export const OWNER = "fleetd";
+
+/** The selector of fleetd's objects, of one device's where an id is given. */
+export function selector(deviceId?: number): string {
+  return `${MANAGED_BY}=${OWNER}${deviceId === undefined ? "" : `,${DEVICE_ID}=${deviceId}`}`;
+}
+
+/** The NetBox id in an object's labels; null where the object is not fleetd's. */
+export function ownerDevice(object: JsonObject): number | null {
+  const labels = at(object, "metadata", "labels");
+  const id = textAt(labels, DEVICE_ID);
+  return textAt(labels, MANAGED_BY) === OWNER && /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : null;
+}
+
+/** @throws PortError `rejected` where the object is not fleetd's: it is neither changed nor deleted. */
+export function requireOwned(port: string, object: JsonObject, deviceId?: number): void {
+  const owner = ownerDevice(object);
+  if (owner !== null && (deviceId === undefined || owner === deviceId)) return;
+  const whose = owner === null ? "without fleetd's labels" : `of device ${owner}`;
+  throw new PortError("rejected", port, `${textAt(object, "kind")} ${textAt(object, "metadata", "name")} is ${whose}`);
+}
+
+/** Name, UID, resourceVersion and time of making. */
+export function identity(object: JsonObject): {
+  name: string;
+  uid: string;
+  resourceVersion: string;
+  createdAtMs: number;
+} {
+  const metadata = at(object, "metadata");
+  return {
+    name: textAt(metadata, "name"),
+    uid: textAt(metadata, "uid"),
+    resourceVersion: textAt(metadata, "resourceVersion"),
+    createdAtMs: timeAt(metadata, "creationTimestamp") ?? 0,
+  };
+}
