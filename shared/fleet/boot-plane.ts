@@ -39,6 +39,8 @@ export interface WorkflowView extends ObjectKey {
   readonly state: WorkflowState;
   readonly actions: readonly ActionView[];
   readonly templateRef: string;
+  /** status.globalTimeout in milliseconds; 0 while it is not rendered. */
+  readonly timeoutMs: number;
   readonly agentId: string;
   /** The words of the first condition that tells of a failure (rendering, boot Job), else "". */
   readonly problem: string;

@@ -1,0 +1,71 @@
+import { approvedDigests } from "../binding.ts";
+import type { Draft } from "./draft.ts";
+import { removeConfig } from "./one-run.ts";
+
+/**
+ * The life of a configuration outside its serving: gone when its device leaves planned, when it was never read in time,
+ * or when a crash left its serving without an end; and the alarms that stay true while requests go on.
+ * @see spec/40-config-access.md
+ */
+export function configUpkeep(d: Draft): void {
+  const { o } = d;
+  const { durations } = o.settings;
+  const { config, run } = d.record;
+  if (config === null) return;
+  const current = run !== null && run.name === config.run ? run : null;
+  if (config.state === "unread") {
+    const successMs = current?.terminal?.state === "SUCCESS" ? current.terminal.atMs : null;
+    const endMs =
+      successMs === null ? config.mintedAtMs + durations.configMs : successMs + durations.configAfterSuccessMs;
+    const identityMoved =
+      current !== null &&
+      (current.serial !== o.device.serial || current.eks.join() !== approvedDigests(o.device.approvedEks).join());
+    if (identityMoved)
+      d.condition(
+        "IdentityChanged",
+        "identity-changed",
+        "serial or EKs changed under the run: nothing is served",
+        config.run,
+      );
+    if (o.device.status !== "planned" || current === null || o.nowMs > endMs) {
+      removeConfig(d);
+      if (o.nowMs > endMs && current !== null) d.set({ run: { ...current, result: "expired" } });
+      d.say("warning", "config-removed", "the unread configuration and its token are removed", config.run);
+    } else if (current.result === "unread") {
+      d.condition("ConfigUnread", "unread", "installed; its configuration is not read yet", config.run);
+      if (config.hookosAgainAtMs !== null)
+        d.condition(
+          "NodeBootedHookOSAfterInstall",
+          "boot-order",
+          "booted HookOS again with its configuration unread: the firmware boots the network before the disk",
+          config.run,
+        );
+    }
+  }
+  if (config.state === "serving" && o.nowMs > (config.servedAtMs ?? config.mintedAtMs) + durations.configServingMs) {
+    d.set({ config: { ...config, state: "lost" } });
+    d.owe({ do: "drop-config" });
+    d.say("danger", "config-lost", "a serving ended with nobody to say how: its code counts as consumed", config.run);
+  }
+  if (config.contendedAtMs !== null)
+    d.condition(
+      "InstallConfigContended",
+      "two-readers",
+      "two readers used one install code; a new provision ends it",
+      config.run,
+    );
+  if (config.refetchedAtMs !== null && o.nowMs - config.refetchedAtMs < durations.refetchedMs)
+    d.condition(
+      "InstallConfigRefetched",
+      "code-consumed",
+      "its consumed install code is used again; request provision",
+      config.run,
+    );
+  if (config.missingAtMs !== null && o.nowMs - config.missingAtMs < durations.refetchedMs)
+    d.condition(
+      "InstallConfigMissing",
+      "config-missing",
+      "it asks for a configuration that is lost; request provision",
+      config.run,
+    );
+}

@@ -1,0 +1,41 @@
+import { CORDON_ANNOTATION, type NodePatch, type NodeView, QUARANTINE_TAINT } from "../cluster.ts";
+import { isUnfinished } from "../record.ts";
+import type { Draft } from "./draft.ts";
+
+type Reason = "quarantine" | "retire" | "reinstall";
+
+function wantedReason(d: Draft, node: NodeView): Reason | null {
+  const { record } = d;
+  if (record.retire !== null && record.retire.offlineAtMs === null && record.retire.drainSinceMs !== null)
+    return "retire";
+  if (record.quarantine !== null) return "quarantine";
+  const { run } = record;
+  if (run !== null && (run.kind === "provision" || run.kind === "wipe") && record.node?.uid === node.uid)
+    if (isUnfinished(run) || run.result === "unread") return "reinstall";
+  return null;
+}
+
+/**
+ * fleetd's own cordon and taint, asserted every pass: a node can undo its cordon, not its taint. A cordon that a person
+ * set is never taken away: only one that carries fleetd's annotation is.
+ * @see spec/30-reconcile.md "SPIRE and quarantine"
+ */
+export function holdNode(d: Draft): void {
+  const node = d.o.cluster?.node ?? null;
+  if (node === null) return;
+  const reason = wantedReason(d, node);
+  const ours = node.annotations[CORDON_ANNOTATION] ?? null;
+  const tainted = node.taints.some((t) => t.key === QUARANTINE_TAINT);
+  const patch: NodePatch =
+    reason === null
+      ? { unschedulable: node.unschedulable && ours === null, quarantineTaint: false, cordonReason: null }
+      : {
+          unschedulable: true,
+          quarantineTaint: reason === "quarantine",
+          cordonReason: node.unschedulable && ours === null ? null : reason,
+        };
+  if (patch.unschedulable === node.unschedulable && patch.quarantineTaint === tainted && patch.cordonReason === ours)
+    return;
+  d.effect({ do: "patch-node", name: node.name, uid: node.uid, patch });
+  if (reason === "retire") d.again();
+}

@@ -1,0 +1,116 @@
+import { type CsrView, KUBELET_SIGNER } from "../cluster.ts";
+import type { Draft } from "./draft.ts";
+
+/** Why a CSR of the node's own token is not approved, or null where it fits to the letter (spec/30, "Workload cluster"). */
+export function csrFault(csr: CsrView, node: string): string | null {
+  const { request } = csr;
+  if (csr.signerName !== KUBELET_SIGNER) return "its signer is another";
+  if (request === null) return "its request cannot be read";
+  if (request.commonName !== `system:node:${node}`) return `it names ${request.commonName}, not this node`;
+  if (request.organizations.join() !== "system:nodes" || request.otherSubject) return "its subject is not a kubelet's";
+  if (request.hasSan) return "it asks for subject alternative names";
+  const allowed =
+    request.keyType === "RSA"
+      ? ["client auth", "digital signature", "key encipherment"]
+      : ["client auth", "digital signature"];
+  const usages = [...csr.usages].sort();
+  const needed = ["client auth", "digital signature"];
+  if (!needed.every((u) => usages.includes(u)) || !usages.every((u) => allowed.includes(u)))
+    return "its usages are not a kubelet's client usages";
+  return null;
+}
+
+function tokenUser(id: string): string {
+  return `system:bootstrap:${id}`;
+}
+
+/** Strangers' CSRs that name this node: left alone, said once each. */
+function foreign(d: Draft, csrs: readonly CsrView[], user: string | null): void {
+  const name = `system:node:${d.o.device.name}`;
+  for (const csr of csrs) {
+    if (csr.request?.commonName !== name || csr.username === user || csr.username === name) continue;
+    if (csr.decision !== "pending") continue;
+    d.say(
+      "warning",
+      "csr-foreign",
+      `a CSR for this node came from ${csr.username}, which is not its own token: left alone`,
+      csr.username,
+    );
+  }
+}
+
+/**
+ * Approves the node's first kubelet CSR and ends its token a minute later. Name and key hash are in the record before
+ * the approval; a second key for the token ends it.
+ */
+export function approveCsrs(d: Draft): void {
+  const { o } = d;
+  if (o.cluster === null) return;
+  const { token, config } = d.record;
+  const live = token !== null && token.deletedAtMs === null;
+  foreign(d, o.cluster.csrs, token === null ? null : tokenUser(token.id));
+  if (o.cluster.othersApprove && live)
+    d.condition(
+      "OthersApprove",
+      "others-approve",
+      "the cluster approves CSRs of fleetd's tokens by itself: the check on them is void",
+    );
+  if (!live || config?.state !== "served") return;
+  const own = o.cluster.csrs.filter((c) => c.username === tokenUser(token.id));
+  const fits = own.filter((c) => csrFault(c, o.device.name) === null);
+  for (const csr of own) {
+    const fault = csrFault(csr, o.device.name);
+    if (fault !== null && csr.decision === "pending")
+      d.condition(
+        "CsrRefused",
+        "csr-refused",
+        `CSR ${csr.name} of this node's token is left alone: ${fault}`,
+        csr.name,
+      );
+  }
+  const first = token.csr;
+  if (first === null) {
+    const csr = [...fits].sort((a, b) => a.createdAtMs - b.createdAtMs).find((c) => c.decision === "pending");
+    if (csr === undefined || csr.request === null) return;
+    const spkiSha256 = csr.request.spkiSha256;
+    if (fits.some((c) => c.request?.spkiSha256 !== spkiSha256)) return contended(d);
+    d.set({ token: { ...token, csr: { name: csr.name, spkiSha256, approvedAtMs: o.nowMs } } });
+    d.say("success", "csr-approved", `kubelet CSR ${csr.name} approved for node ${o.device.name}`, token.id);
+    d.effect({ do: "approve-csr", csr, message: `fleetd: first kubelet certificate of ${o.device.name}` });
+    return;
+  }
+  if (fits.some((c) => c.request?.spkiSha256 !== first.spkiSha256)) return contended(d);
+  const again = fits.find((c) => c.name === first.name && c.decision === "pending");
+  if (again !== undefined && o.nowMs - first.approvedAtMs < o.settings.durations.tokenAfterApprovalMs)
+    d.effect({ do: "approve-csr", csr: again, message: `fleetd: first kubelet certificate of ${o.device.name}` });
+}
+
+/** A second key for the token: token gone, Node cordoned and tainted, danger line. */
+export function contended(d: Draft): void {
+  const { token } = d.record;
+  if (token === null) return;
+  d.set({
+    token: { ...token, contended: true },
+    quarantine: d.record.quarantine ?? { by: "intake", sinceMs: d.o.nowMs, node: null },
+  });
+  d.owe({ do: "delete-token", id: token.id });
+}
+
+/** Tokens end: a minute after the approval, at their expiry, or when owed; also while NetBox is down. */
+export function endTokens(d: Draft): void {
+  const { o } = d;
+  const { token } = d.record;
+  if (token === null) return;
+  if (token.contended)
+    d.condition(
+      "BootstrapTokenContended",
+      "second-key",
+      "a second key used this node's token: the token is deleted, the node cordoned; request provision",
+      token.id,
+    );
+  if (token.deletedAtMs !== null) return;
+  const { tokenAfterApprovalMs } = o.settings.durations;
+  const approved = token.csr !== null && o.nowMs - token.csr.approvedAtMs >= tokenAfterApprovalMs;
+  const expired = token.expiresAtMs !== null && o.nowMs >= token.expiresAtMs;
+  if (approved || expired) d.owe({ do: "delete-token", id: token.id });
+}

@@ -1,0 +1,100 @@
+import type { Condition, ConditionType } from "../condition.ts";
+import type { JournalLevel } from "../device.ts";
+import { type Happening, withConditions, withJournal } from "../journal.ts";
+import type { Observed } from "../observed.ts";
+import type { DeviceRecord, DueWork } from "../record.ts";
+import type { Plan, Step } from "../step.ts";
+
+/**
+ * A plan while it is thought out. The record is decided first and written before any effect that rests on it; what
+ * effects settle (`after`) is written once they worked; journal lines come last, so that NetBox cannot hold up safety.
+ */
+export class Draft {
+  readonly o: Observed;
+  record: DeviceRecord;
+  readonly #effects: Step[] = [];
+  readonly #after: ((record: DeviceRecord) => DeviceRecord)[] = [];
+  readonly #conditions: Condition[] = [];
+  readonly #happenings: Happening[] = [];
+  #again = false;
+  #patch: Extract<Step, { do: "patch-device" }>["patch"] = {};
+
+  constructor(o: Observed) {
+    this.o = o;
+    this.record = o.record;
+  }
+
+  /** Decides a change of the record. */
+  set(change: Partial<DeviceRecord>): void {
+    this.record = { ...this.record, ...change };
+  }
+
+  effect(step: Step): void {
+    this.#effects.push(step);
+  }
+
+  /** A change of the record that holds once all effects worked. */
+  after(change: (record: DeviceRecord) => DeviceRecord): void {
+    this.#after.push(change);
+  }
+
+  /** Fields of the NetBox row to write, joined to one PATCH under If-Match. */
+  patch(patch: Extract<Step, { do: "patch-device" }>["patch"]): void {
+    this.#patch = { ...this.#patch, ...patch };
+  }
+
+  condition(type: ConditionType, reason: string, message: string, about = ""): void {
+    this.#conditions.push({ type, reason, message, about });
+  }
+
+  say(level: JournalLevel, code: string, text: string, about: string): void {
+    this.#happenings.push({ level, code, text, about });
+  }
+
+  owe(work: DueWork): void {
+    const key = JSON.stringify(work);
+    if (!this.record.due.some((w) => JSON.stringify(w) === key)) this.set({ due: [...this.record.due, work] });
+  }
+
+  /** Asks for another look at once, after this plan's steps. */
+  again(): void {
+    this.#again = true;
+  }
+
+  get wantsAgain(): boolean {
+    return this.#again;
+  }
+
+  finish(): Plan {
+    const { o } = this;
+    const before = withConditions(withJournal(this.record, this.#happenings, o.nowMs), this.#conditions, o.nowMs);
+    const stamp = (r: DeviceRecord): DeviceRecord =>
+      o.record.rowSeen !== null && o.device.lastUpdated < o.record.rowSeen
+        ? r
+        : { ...r, rowSeen: o.device.lastUpdated };
+    const steps: Step[] = [];
+    let record = o.record;
+    const put = (next: DeviceRecord) => {
+      if (next === record) return;
+      record = stamp(next);
+      steps.push({ do: "put-record", record });
+    };
+    put(before);
+    steps.push(...this.#effects);
+    if (Object.keys(this.#patch).length > 0)
+      steps.push({ do: "patch-device", id: o.device.id, patch: this.#patch, lastUpdated: o.device.lastUpdated });
+    put(this.#after.reduce((r, change) => change(r), record));
+    const lines = record.journal.filter((l) => !l.sent);
+    for (const l of lines)
+      steps.push({
+        do: "journal",
+        id: o.device.id,
+        level: l.level,
+        text: `${l.text} ${l.mark}`,
+        mark: l.mark,
+        lookFirst: l.dueAtMs < o.passStartMs,
+      });
+    if (lines.length > 0) put({ ...record, journal: record.journal.map((l) => (l.sent ? l : { ...l, sent: true })) });
+    return { steps, again: this.#again };
+  }
+}

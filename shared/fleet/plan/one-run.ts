@@ -1,0 +1,151 @@
+import { machine } from "../manifests/machine.ts";
+import { isUnfinished, type Run, touchesDisk } from "../record.ts";
+import type { Draft } from "./draft.ts";
+import { retireAttemptEnded } from "./retire-attempt.ts";
+import { diskBegun, hasBegun, terminalOf } from "./workflow-facts.ts";
+
+type EndState = NonNullable<Run["terminal"]>;
+
+const RESULTS: Record<Run["kind"], { ok: NonNullable<Run["result"]>; bad: NonNullable<Run["result"]> }> = {
+  provision: { ok: "unread", bad: "failed" },
+  attest: { ok: "attested", bad: "failed" },
+  wipe: { ok: "wiped", bad: "failed" },
+  retire: { ok: "erased", bad: "failed" },
+};
+
+function resultOf(d: Draft, run: Run, end: EndState): NonNullable<Run["result"]> {
+  if (end.state === "WITHDRAWN") return "withdrawn";
+  if (end.state === "STOPPED") return "stopped";
+  if (run.kind === "provision" && d.record.config?.run === run.name && d.record.config.state === "served")
+    return "success";
+  if (end.state !== "SUCCESS") return RESULTS[run.kind].bad;
+  if (run.kind === "attest" && run.verdictAtMs === null) return "no-verdict";
+  if (run.kind === "provision" && run.class?.class.payload === "none") return "success";
+  return RESULTS[run.kind].ok;
+}
+
+/** Takes an unread configuration and its token away: the run that they belonged to is over. */
+export function removeConfig(d: Draft): void {
+  const { config, token } = d.record;
+  if (config !== null && config.state === "unread") {
+    d.set({ config: { ...config, state: "removed" } });
+    d.owe({ do: "drop-config" });
+  }
+  if (token !== null && token.deletedAtMs === null && config?.state !== "served")
+    d.owe({ do: "delete-token", id: token.id });
+}
+
+const LEVEL = { success: "success", unread: "info", attested: "success", wiped: "success", erased: "success" } as const;
+
+function words(run: Run, result: NonNullable<Run["result"]>, end: EndState): string {
+  const where = end.action === null ? "" : ` at action ${end.action}`;
+  const why = end.detail === "" ? "" : `: ${end.detail}`;
+  switch (result) {
+    case "success":
+      return `${run.kind} ended well`;
+    case "unread":
+      return "install ended by the agent's word; the configuration is not read yet";
+    case "attested":
+      return "attest ended: the machine attested and boots its disk again";
+    case "wiped":
+      return "wipe ended by the agent's word: the system disk is wiped and the machine stays in HookOS";
+    case "erased":
+      return "the disk is erased by the agent's word";
+    case "no-verdict":
+      return "attest ended without a verdict: the machine did not attest";
+    case "withdrawn":
+      return `${run.kind} withdrawn before any action began${why}`;
+    default:
+      return `${run.kind} failed${where} (${end.state})${why}; ${run.diskBegun ? "a disk action had begun" : "no disk action had begun"}`;
+  }
+}
+
+/** Latches the run's first end, with everything that follows from it in the record. */
+export function endRun(d: Draft, run: Run, end: EndState): void {
+  const result = resultOf(d, run, end);
+  d.set({ run: { ...run, phase: "ended", terminal: end, result } });
+  d.say(LEVEL[result as keyof typeof LEVEL] ?? "warning", `run-${result}`, words(run, result, end), run.name);
+  const badly = result === "failed" || result === "withdrawn" || result === "stopped";
+  if (run.kind === "provision" && badly) removeConfig(d);
+  if (run.kind === "wipe" && result === "wiped") {
+    removeConfig(d);
+    if (d.record.node !== null) d.owe({ do: "delete-node", uid: d.record.node.uid });
+    if (d.record.token !== null && d.record.token.deletedAtMs === null)
+      d.owe({ do: "delete-token", id: d.record.token.id });
+  }
+  if (run.kind === "retire") retireAttemptEnded(d, result, words(run, result, end));
+}
+
+function withdrawReason(d: Draft, run: Run): string | null {
+  const { device } = d.o;
+  if (touchesDisk(run.kind) && device.protected) return "the device became protected";
+  if (run.kind === "retire") return device.status === "decommissioning" ? null : `the status is ${device.status} now`;
+  return device.status === "planned" || device.status === "active" ? null : `the status is ${device.status} now`;
+}
+
+/** Reads the enabled Workflow of the unfinished run: what began, what ended, what never will. */
+export function latchRun(d: Draft): void {
+  const { o } = d;
+  const run = d.record.run;
+  if (!isUnfinished(run) || run.phase === "starting" || o.bootPlane === null) return;
+  const workflow = o.bootPlane.workflows.find((w) => w.name === run.name);
+  if (workflow === undefined) {
+    endRun(d, run, { state: "STOPPED", atMs: o.nowMs, action: null, detail: "its Workflow is gone" });
+    return;
+  }
+  let now = run;
+  if (hasBegun(workflow) && run.begunAtMs === null)
+    now = { ...now, phase: "running", begunAtMs: o.nowMs, timeoutMs: workflow.timeoutMs };
+  if (diskBegun(workflow) && !run.diskBegun) {
+    now = { ...now, diskBegun: true };
+    d.set({ installed: null });
+  }
+  if (now !== run) {
+    d.set({ run: now });
+    if (now.begunAtMs !== run.begunAtMs) d.say("info", "run-begun", `${run.kind} began on the machine`, run.name);
+  }
+  const served = run.kind === "provision" && d.record.config?.run === run.name && d.record.config.state === "served";
+  const end = terminalOf(workflow);
+  if (end !== null || served) {
+    endRun(d, now, { ...(end ?? { state: "SUCCESS", action: null, detail: "" }), atMs: o.nowMs });
+    return;
+  }
+  const reason = now.begunAtMs === null ? withdrawReason(d, now) : null;
+  if (reason !== null) {
+    d.effect({
+      do: "remove-object",
+      kind: "Workflow",
+      name: workflow.name,
+      uid: workflow.uid,
+      resourceVersion: workflow.resourceVersion,
+    });
+    d.after((r) => (r.run?.name === now.name ? { ...r, run: withdrawn(now, o.nowMs, reason) } : r));
+    d.again();
+    return;
+  }
+  const { durations } = o.settings;
+  const bmc = machine(o.device, o.settings).ok;
+  const notBegunMs = bmc ? durations.notBegunMs : durations.notBegunWithoutBmcMs;
+  const deadlineMs =
+    now.begunAtMs === null
+      ? (now.enabledAtMs ?? now.startedAtMs) + notBegunMs
+      : now.begunAtMs + now.timeoutMs + durations.begunSlackMs;
+  if (o.nowMs > deadlineMs)
+    endRun(d, now, { state: "DEADLINE", atMs: o.nowMs, action: null, detail: "its own deadline passed" });
+}
+
+export function withdrawn(run: Run, atMs: number, reason: string): Run {
+  return {
+    ...run,
+    phase: "ended",
+    terminal: { state: "WITHDRAWN", atMs, action: null, detail: reason },
+    result: "withdrawn",
+  };
+}
+
+/** A provision that ended with its configuration unread became whole when the configuration was served. */
+export function settleServed(d: Draft): void {
+  const { run, config } = d.record;
+  if (run?.kind !== "provision" || run.result !== "unread" || config?.run !== run.name) return;
+  if (config.state === "served") d.set({ run: { ...run, result: "success" } });
+}

@@ -1,0 +1,144 @@
+import type { Observed } from "../observed.ts";
+import { isUnfinished, touchesDisk } from "../record.ts";
+import type { Plan } from "../step.ts";
+import { configUpkeep } from "./config-upkeep.ts";
+import { holdNode } from "./cordon.ts";
+import { approveCsrs, endTokens } from "./csr-approval.ts";
+import { Draft } from "./draft.ts";
+import { identityChanged } from "./gates.ts";
+import { latchRun, settleServed } from "./one-run.ts";
+import { requests } from "./requests.ts";
+import { retire, retiredOffline } from "./retire.ts";
+import { showFields } from "./shown.ts";
+import { continueStart } from "./start.ts";
+import { upkeep } from "./upkeep.ts";
+
+function byStatus(d: Draft): void {
+  const { status } = d.o.device;
+  switch (status) {
+    case "planned":
+    case "active":
+      abandonRetirement(d);
+      requests(d);
+      if (status === "active" && d.record.installed === null && !isUnfinished(d.record.run))
+        d.condition(
+          "StatusNotEarned",
+          "not-served",
+          "active, but fleetd served no configuration: no renewal, not listed",
+        );
+      return;
+    case "decommissioning":
+      retire(d);
+      return;
+    case "offline":
+      retiredOffline(d);
+      requests(d);
+      return;
+    default:
+      d.condition("StatusUnknown", "status", `status ${status}: fleetd leaves the device alone`);
+  }
+}
+
+/** Row 32: the owner took the retirement back before anything was erased. */
+function abandonRetirement(d: Draft): void {
+  const { retire: state, run } = d.record;
+  if (state === null || state.offlineAtMs !== null) return;
+  if (run?.kind === "retire" && run.phase !== "ended") return;
+  d.set({ retire: null });
+  d.say("info", "retire-taken-back", "retirement was taken back by its owner", state.request.id);
+}
+
+/** Work owed outside for what the record already says: done now, forgotten once it worked. */
+function payDue(d: Draft): void {
+  if (d.record.due.length === 0) return;
+  const paid = d.record.due.filter((w) => {
+    switch (w.do) {
+      case "drop-config":
+        d.effect({ do: "drop-config", deviceId: d.o.device.id, consumed: false });
+        return true;
+      case "delete-token":
+        if (d.o.cluster === null) return false;
+        d.effect({ do: "delete-token", id: w.id });
+        return true;
+      case "delete-node": {
+        if (d.o.cluster === null) return false;
+        const { node, csrs } = d.o.cluster;
+        if (node !== null && node.uid === w.uid) d.effect({ do: "delete-node", name: node.name, uid: node.uid });
+        const name = `system:node:${d.o.device.name}`;
+        for (const c of csrs)
+          if (c.request?.commonName === name) d.effect({ do: "delete-csr", name: c.name, uid: c.uid });
+        return true;
+      }
+    }
+  });
+  if (paid.length < d.record.due.length)
+    d.condition("ClusterUnavailable", "cluster-unavailable", "waits for the workload cluster to delete what is owed");
+  d.after((r) => ({
+    ...r,
+    due: r.due.filter((w) => !paid.some((p) => JSON.stringify(p) === JSON.stringify(w))),
+    token:
+      r.token !== null && paid.some((p) => p.do === "delete-token" && p.id === r.token?.id)
+        ? { ...r.token, deletedAtMs: r.token.deletedAtMs ?? d.o.nowMs }
+        : r.token,
+  }));
+}
+
+/** A slot is kept while an unfinished disk run, or one about to start, needs it. */
+function freeSlot(d: Draft, startsSoon: boolean): void {
+  const slot = d.o.fleet.slots.find((s) => s.deviceId === d.o.device.id);
+  const { run, retire: retiring } = d.record;
+  if (slot === undefined || startsSoon) return;
+  if (isUnfinished(run) && touchesDisk(run.kind)) return;
+  if (retiring !== null && retiring.offlineAtMs === null && retiring.erasedAtMs !== null) return;
+  d.effect({ do: "free-slot", deviceId: d.o.device.id });
+}
+
+/** What the machine was last told, the verdict and changed keys, as conditions. */
+function explain(d: Draft): void {
+  const { attention, verdict, quarantine } = d.record;
+  if (attention !== null) d.condition("MachineWaits", attention.code, attention.text, attention.about);
+  if (verdict?.result === "fail")
+    d.condition(
+      "AttestationFailed",
+      verdict.codes[0] ?? "refused",
+      `the last quote was refused: ${verdict.codes.join(", ")}`,
+      String(verdict.atMs),
+    );
+  if (quarantine !== null)
+    d.condition(
+      "Quarantined",
+      `by-${quarantine.by}`,
+      "cordoned and tainted, no renewal, not listed for SPIRE",
+      String(quarantine.sinceMs),
+    );
+  if (identityChanged(d.o))
+    d.condition(
+      "IdentityChanged",
+      "eks-changed",
+      "approved_eks changed after a pass: waits until the device is set planned",
+    );
+}
+
+/**
+ * Plans one device: snapshot, record and clock in; steps, conditions and journal lines out. The only place that decides.
+ * @see spec/30-reconcile.md, spec/35-lifecycle-table.md
+ */
+export function planDevice(o: Observed): Plan {
+  const d = new Draft(o);
+  const slotsBefore = o.fleet.slots.some((s) => s.deviceId === o.device.id);
+  latchRun(d);
+  settleServed(d);
+  configUpkeep(d);
+  approveCsrs(d);
+  endTokens(d);
+  const runBefore = d.record.run;
+  byStatus(d);
+  continueStart(d);
+  upkeep(d);
+  holdNode(d);
+  explain(d);
+  payDue(d);
+  showFields(d);
+  freeSlot(d, slotsBefore && d.wantsAgain && runBefore?.phase !== "starting");
+  return d.finish();
+}

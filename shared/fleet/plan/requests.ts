@@ -1,0 +1,125 @@
+import { isUnfinished, type RunKind } from "../record.ts";
+import { type Asked, askedAction, askedInstall, type Request, type RequestContext } from "../request.ts";
+import type { Draft } from "./draft.ts";
+import { failingGate } from "./gates.ts";
+import { tryStart } from "./start.ts";
+
+const RUN_OF: Readonly<Record<string, RunKind>> = { provision: "provision", attest: "attest", wipe: "wipe" };
+
+function contextOf(d: Draft): RequestContext {
+  return { changes: d.o.changes, netboxUser: d.o.settings.netboxUser, epochMs: d.o.fleet.epochMs };
+}
+
+function saysWhy(d: Draft, asked: Exclude<Asked, { state: "none" | "fresh" | "old" }>): void {
+  if (asked.state === "unknown")
+    d.condition("RequestsUnreadable", "change-log", `${asked.kind} waits: NetBox's change log cannot be read`);
+  else
+    d.condition(
+      "RequestHeld",
+      "request-held",
+      `${asked.kind} is held: ${asked.reason}; set it again to have it done`,
+      asked.kind,
+    );
+}
+
+/** Row 7 and 8: a request that meets an unfinished run. */
+function meetsRun(d: Draft, request: Request): void {
+  const run = d.record.run;
+  if (run === null) return;
+  if (run.kind === request.kind) {
+    if (run.request.id === request.id || run.phase === "starting") return;
+    const stamped = { id: request.id, atMs: request.atMs };
+    const last = d.record.lastRequests;
+    d.set({ lastRequests: request.kind === "attest" ? { ...last, attest: stamped } : { ...last, install: stamped } });
+    d.say(
+      "info",
+      "request-same",
+      `${request.kind} is running already: the new request is carried out by it`,
+      request.id,
+    );
+    d.again();
+    return;
+  }
+  d.condition("RequestWaits", "other-run", `${request.kind} waits until ${run.kind} has ended`, request.id);
+}
+
+/** What `desired_action` asks of a device in status planned, active or offline. Returns true where it claims the device. */
+function actionRequest(d: Draft): boolean {
+  const { device } = d.o;
+  const asked = askedAction(device, d.record, contextOf(d));
+  switch (asked.state) {
+    case "none":
+      return false;
+    case "unknown":
+    case "held":
+      saysWhy(d, asked);
+      return true;
+    case "old": {
+      d.patch({ desiredAction: null });
+      const run = d.record.run;
+      const last = asked.kind === "attest" ? d.record.lastRequests.attest : d.record.lastRequests.install;
+      if (last?.id !== asked.id && run?.request.id !== asked.id)
+        d.say(
+          "info",
+          "request-old",
+          `${asked.kind} was cleared: it is not newer than the last request carried out`,
+          asked.id,
+        );
+      return false;
+    }
+    case "fresh":
+      if (device.status === "offline") {
+        d.condition(
+          "StatusForbids",
+          "offline",
+          `${asked.request.kind} waits: set the device planned first`,
+          asked.request.id,
+        );
+        return true;
+      }
+      if (isUnfinished(d.record.run)) meetsRun(d, asked.request);
+      else tryStart(d, RUN_OF[asked.request.kind] ?? "attest", asked.request, false);
+      return true;
+  }
+}
+
+/** Rows 4 to 6: status planned set by an owner is one first install, carried out when its machine was admitted. */
+function installRequest(d: Draft): void {
+  const { record, o } = d;
+  const { run } = record;
+  if (run !== null && (run.phase !== "ended" || run.result === "unread")) return;
+  if (record.installed !== null && record.installed.activatedAtMs === null) return;
+  const asked = askedInstall(o.device, record, contextOf(d));
+  switch (asked.state) {
+    case "none":
+      return;
+    case "unknown":
+    case "held":
+      saysWhy(d, asked);
+      return;
+    case "old":
+      d.condition("NoRequest", "no-request", "planned, but no fresh request: nothing is installed by itself");
+      return;
+    case "fresh": {
+      if (o.trigger === "confirm") {
+        tryStart(d, "provision", asked.request, true);
+        return;
+      }
+      const gate = failingGate(o, "provision");
+      if (gate !== null) d.condition("RequestWaits", gate.code, `install waits: ${gate.text}`, asked.request.id);
+      else
+        d.condition(
+          "WaitsForMachine",
+          "no-machine",
+          "installs when its machine netboots and attests",
+          asked.request.id,
+        );
+    }
+  }
+}
+
+/** Requests of owners for a device that is planned, active or offline. */
+export function requests(d: Draft): void {
+  const claimed = actionRequest(d);
+  if (!claimed && d.o.device.status === "planned") installRequest(d);
+}

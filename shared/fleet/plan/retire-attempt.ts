@@ -1,0 +1,24 @@
+import type { Run } from "../record.ts";
+import { backoffMs } from "./backoff.ts";
+import type { Draft } from "./draft.ts";
+
+/** What the end of a retirement's Workflow means for the retirement: erased for good, or a later try. */
+export function retireAttemptEnded(d: Draft, result: NonNullable<Run["result"]>, text: string): void {
+  const { retire } = d.record;
+  if (retire === null) return;
+  if (result === "erased") {
+    d.set({ retire: { ...retire, erasedAtMs: d.o.nowMs, nextTryAtMs: null } });
+    return;
+  }
+  if (result === "withdrawn") return;
+  const failures = retire.failures + 1;
+  const { retryFirstMs, retryLastMs } = d.o.settings.durations;
+  const waitMs = backoffMs(failures, retryFirstMs, retryLastMs);
+  d.set({ retire: { ...retire, failures, nextTryAtMs: d.o.nowMs + waitMs } });
+  d.say(
+    "warning",
+    `retire-failed-${failures}`,
+    `retirement attempt ${failures} failed (${text}); the next follows in ${Math.round(waitMs / 1000)} s`,
+    retire.request.id,
+  );
+}

@@ -1,0 +1,92 @@
+import type { Device, DevicePatch } from "../device.ts";
+import type { DeviceRecord } from "../record.ts";
+import type { Draft } from "./draft.ts";
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, v: unknown) =>
+    typeof v === "object" && v !== null && !Array.isArray(v)
+      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : v,
+  );
+}
+
+/** fleetd's own fields as its record wants them shown. */
+function wanted(record: DeviceRecord, isoTime: (ms: number) => string) {
+  const { run, verdict, identity } = record;
+  return {
+    attestationVerdict: verdict?.result ?? null,
+    attestedAt: verdict === null ? null : isoTime(verdict.atMs),
+    dbxHash: verdict?.dbxHash ?? null,
+    sbatLevel: verdict?.sbatLevel ?? null,
+    fleetRun:
+      run === null
+        ? null
+        : {
+            run: run.name,
+            request: run.request.id,
+            requested_at: isoTime(run.request.atMs),
+            result: run.result ?? run.phase,
+          },
+    fleetIdentity:
+      identity === null
+        ? null
+        : {
+            ldevid: { serial: identity.ldevid.serialNumber, spki_sha256: identity.ldevid.spkiSha256 },
+            lak: { serial: identity.lak.serialNumber, spki_sha256: identity.lak.spkiSha256 },
+          },
+  };
+}
+
+/** ISO 8601 in UTC without the Date global (pure rooms have no clock). */
+export function isoTime(atMs: number): string {
+  const days = Math.floor(atMs / 86_400_000);
+  const ms = atMs - days * 86_400_000;
+  // Civil date from days since 1970, proleptic Gregorian calendar.
+  const z = days + 719_468;
+  const era = Math.floor(z / 146_097);
+  const doe = z - era * 146_097;
+  const yoe = Math.floor((doe - Math.floor(doe / 1460) + Math.floor(doe / 36_524) - Math.floor(doe / 146_096)) / 365);
+  const doy = doe - (365 * yoe + Math.floor(yoe / 4) - Math.floor(yoe / 100));
+  const mp = Math.floor((5 * doy + 2) / 153);
+  const day = doy - Math.floor((153 * mp + 2) / 5) + 1;
+  const month = mp < 10 ? mp + 3 : mp - 9;
+  const year = yoe + era * 400 + (month <= 2 ? 1 : 0);
+  const two = (n: number) => String(n).padStart(2, "0");
+  const s = Math.floor(ms / 1000);
+  return `${year}-${two(month)}-${two(day)}T${two(Math.floor(s / 3600))}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}.${String(ms % 1000).padStart(3, "0")}Z`;
+}
+
+/**
+ * Level-triggered: NetBox's fields are compared with the record each time and written where they differ. A 200 of NetBox
+ * may be overwritten by somebody's older row, and a write that changes nothing would wake fleetd by its own webhook.
+ * @see spec/30-reconcile.md "What the peers really do"
+ */
+export function showFields(d: Draft): void {
+  const { device, record } = { device: d.o.device, record: d.record };
+  const w = wanted(record, isoTime);
+  const { shown } = device;
+  const patch: { -readonly [K in keyof DevicePatch]: DevicePatch[K] } = {};
+  if (w.attestationVerdict !== null && shown.attestationVerdict !== w.attestationVerdict)
+    patch.attestationVerdict = w.attestationVerdict;
+  if (w.attestedAt !== null && shown.attestedAt !== w.attestedAt) patch.attestedAt = w.attestedAt;
+  if (shown.dbxHash !== w.dbxHash && w.attestedAt !== null) patch.dbxHash = w.dbxHash;
+  if (shown.sbatLevel !== w.sbatLevel && w.attestedAt !== null) patch.sbatLevel = w.sbatLevel;
+  if (canonical(shown.fleetRun) !== canonical(w.fleetRun) && w.fleetRun !== null) patch.fleetRun = w.fleetRun;
+  if (canonical(shown.fleetIdentity) !== canonical(w.fleetIdentity)) patch.fleetIdentity = w.fleetIdentity;
+  if (Object.keys(patch).length > 0) d.patch(patch);
+  activate(d, device);
+}
+
+/** Row 14: active once its configuration was served to its last byte, over planned only, and once only. */
+function activate(d: Draft, device: Device): void {
+  const { installed } = d.record;
+  if (installed === null || installed.activatedAtMs !== null) return;
+  if (device.status === "planned") {
+    d.patch({ status: "active" });
+    d.again();
+    return;
+  }
+  d.set({ installed: { ...installed, activatedAtMs: d.o.nowMs } });
+  if (device.status === "active")
+    d.say("success", "active", "active: its configuration was served to its last byte", installed.run);
+}

@@ -1,0 +1,150 @@
+import { approvedDigests } from "../binding.ts";
+import { freezeClass } from "../class.ts";
+import { bootMac, objectName } from "../device.ts";
+import { workflow as workflowManifest, workflowName } from "../manifests/workflow.ts";
+import { isUnfinished, type Run, type RunKind, touchesDisk } from "../record.ts";
+import type { Request } from "../request.ts";
+import type { Draft } from "./draft.ts";
+import { failingGate, hasBmc } from "./gates.ts";
+import { withdrawn } from "./one-run.ts";
+
+/** True where a slot allows a disk run: its own counts as free, a first install counts but never waits (spec/30). */
+function slotFree(d: Draft, kind: RunKind, atAdmission: boolean): { free: boolean; own: boolean; unlimited: boolean } {
+  const { slots } = d.o.fleet;
+  const own = slots.some((s) => s.deviceId === d.o.device.id);
+  const unlimited = kind === "provision" && atAdmission && d.record.installed === null && d.record.config === null;
+  return { own, unlimited, free: own || unlimited || slots.length < d.o.settings.maxDiskRuns };
+}
+
+function waits(d: Draft, request: Request, code: string, text: string): void {
+  d.condition("RequestWaits", code, `${request.kind} waits: ${text}`, request.id);
+}
+
+/**
+ * Rows 1 to 4: all gates, then one step at a time towards a run in phase `starting`. Says why where one is in the way.
+ * @see spec/35-lifecycle-table.md "Requests → runs"
+ */
+export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission: boolean, attempt = 1): void {
+  const { o } = d;
+  const { device } = o;
+  const gate = failingGate(o, kind);
+  if (gate !== null) return waits(d, request, gate.code, gate.text);
+  const mac = bootMac(device);
+  if (mac === null) {
+    d.condition("MacUnknown", "mac-unknown", `${request.kind} waits: no MAC is recorded yet`, request.id);
+    return;
+  }
+  if (o.bootPlane === null) return;
+  const bootMode = !atAdmission && hasBmc(o);
+  const last = d.record.run;
+  if (last?.terminal?.state === "DEADLINE" && last.begunAtMs !== null && !bootMode) {
+    if ((d.record.lastSessionAtMs ?? 0) <= last.terminal.atMs)
+      return waits(d, request, "run-preparing", "the run before it may still be executing: netboot the machine");
+  }
+  const name = workflowName(device.id, kind, request.id, attempt);
+  if (touchesDisk(kind)) {
+    const slot = slotFree(d, kind, atAdmission);
+    if (!slot.free) return waits(d, request, "slot", `all ${o.settings.maxDiskRuns} slots for disk runs are taken`);
+    if (!slot.own) {
+      d.effect({ do: "take-slot", deviceId: device.id, run: name, unlimited: slot.unlimited });
+      return d.again();
+    }
+  }
+  if (kind === "provision" || kind === "wipe") {
+    if (o.cluster === null && d.record.installed !== null)
+      return waits(
+        d,
+        request,
+        "cluster-unavailable",
+        "the workload cluster does not answer, and this device has a Node",
+      );
+    if (device.status === "active") {
+      d.patch({ status: "planned" });
+      d.say(
+        "info",
+        "set-planned",
+        `set planned for ${kind}: no credential is renewed until it is installed again`,
+        name,
+      );
+      return d.again();
+    }
+  }
+  const node = o.cluster?.node ?? null;
+  const replaces = kind === "provision" || kind === "wipe" || kind === "retire";
+  const run: Run = {
+    kind,
+    request: { id: request.id, atMs: request.atMs },
+    attempt,
+    name,
+    phase: "starting",
+    class: freezeClass(device.fleetClass, o.classes, o.classInputs),
+    disk:
+      touchesDisk(kind) && device.installDisk !== null && device.installDiskSerial !== null
+        ? { device: device.installDisk, serial: device.installDiskSerial }
+        : null,
+    serial: device.serial,
+    eks: [...approvedDigests(device.approvedEks)],
+    mac,
+    bootMode,
+    startedAtMs: o.nowMs,
+    enabledAtMs: null,
+    begunAtMs: null,
+    diskBegun: false,
+    timeoutMs: 0,
+    terminal: null,
+    result: null,
+    verdictAtMs: atAdmission ? o.nowMs : null,
+  };
+  d.set({ run, node: replaces && node !== null ? { name: node.name, uid: node.uid } : d.record.node });
+  const target = run.disk === null ? "" : ` on disk ${run.disk.device} (${run.disk.serial})`;
+  d.say("info", "run-started", `${kind} started${target} for request ${request.id.slice(0, 8)}`, name);
+  if (!bootMode && !atAdmission)
+    d.condition("NetbootByHand", "no-bmc", "the device has no BMC: netboot the machine", name);
+  d.again();
+}
+
+/** Row 3 from `starting` on, whichever of its steps is not visible yet; row 9a where a gate fails in between. */
+export function continueStart(d: Draft): void {
+  const { o } = d;
+  const run = d.record.run;
+  if (!isUnfinished(run) || run.phase !== "starting" || o.bootPlane === null) return;
+  const own = o.bootPlane.workflows.find((w) => w.name === run.name);
+  const gate = failingGate(o, run.kind);
+  const status = o.device.status;
+  const forbids = run.kind === "retire" ? status !== "decommissioning" : status !== "planned" && status !== "active";
+  if ((gate !== null || forbids) && (own === undefined || own.disabled)) {
+    if (own !== undefined)
+      d.effect({
+        do: "remove-object",
+        kind: "Workflow",
+        name: own.name,
+        uid: own.uid,
+        resourceVersion: own.resourceVersion,
+      });
+    d.set({ run: withdrawn(run, o.nowMs, gate?.text ?? `the status is ${status} now`) });
+    return d.again();
+  }
+  const others = o.bootPlane.workflows.filter((w) => w.deviceId === o.device.id && w.name !== run.name);
+  if (others.length > 0) {
+    for (const w of others)
+      d.effect({ do: "remove-object", kind: "Workflow", name: w.name, uid: w.uid, resourceVersion: w.resourceVersion });
+    return d.again();
+  }
+  if (own === undefined) {
+    const hardware = o.bootPlane.hardware.find((h) => h.name === objectName(o.device.id));
+    if (hardware?.allowPxe !== true) return; // upkeep writes it first, and looks again
+    d.effect({ do: "create-workflow", manifest: workflowManifest(o.device, run, d.record.uuid, o.settings) });
+    return d.again();
+  }
+  if (own.disabled) {
+    d.effect({ do: "enable-workflow", name: own.name, uid: own.uid, resourceVersion: own.resourceVersion });
+    return d.again();
+  }
+  const stamped = { id: run.request.id, atMs: run.request.atMs };
+  const last = d.record.lastRequests;
+  d.set({
+    run: { ...run, phase: "waiting", enabledAtMs: o.nowMs },
+    lastRequests: run.kind === "attest" ? { ...last, attest: stamped } : { ...last, install: stamped },
+  });
+  d.again();
+}

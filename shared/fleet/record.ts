@@ -1,0 +1,243 @@
+import { z } from "zod";
+import { classSchema } from "./class.ts";
+
+const ms = z.number().int().nonnegative();
+const stampedRequest = z.strictObject({ id: z.string(), atMs: ms });
+
+export const RUN_KINDS = ["provision", "attest", "wipe", "retire"] as const;
+export type RunKind = (typeof RUN_KINDS)[number];
+
+const frozenClass = z.strictObject({
+  name: z.string(),
+  class: classSchema,
+  pin: z
+    .discriminatedUnion("kind", [
+      z.strictObject({ kind: z.literal("installer"), installer: z.string() }),
+      z.strictObject({ kind: z.literal("image"), image: z.string(), digest: z.string(), format: z.string() }),
+    ])
+    .nullable(),
+});
+
+const runSchema = z.strictObject({
+  kind: z.enum(RUN_KINDS),
+  request: stampedRequest,
+  attempt: z.number().int().min(1),
+  name: z.string(),
+  phase: z.enum(["starting", "waiting", "running", "ended"]),
+  class: frozenClass.nullable(),
+  disk: z.strictObject({ device: z.string(), serial: z.string() }).nullable(),
+  serial: z.string(),
+  eks: z.array(z.string()),
+  mac: z.string(),
+  bootMode: z.boolean(),
+  startedAtMs: ms,
+  enabledAtMs: ms.nullable(),
+  begunAtMs: ms.nullable(),
+  diskBegun: z.boolean(),
+  timeoutMs: ms,
+  /** First terminal state that was seen, latched. */
+  terminal: z
+    .strictObject({
+      state: z.enum(["SUCCESS", "FAILED", "TIMEOUT", "DEADLINE", "STOPPED", "WITHDRAWN"]),
+      atMs: ms,
+      action: z.string().nullable(),
+      detail: z.string(),
+    })
+    .nullable(),
+  result: z
+    .enum([
+      "success",
+      "unread",
+      "failed",
+      "expired",
+      "withdrawn",
+      "attested",
+      "no-verdict",
+      "wiped",
+      "erased",
+      "stopped",
+    ])
+    .nullable(),
+  /** A verdict was recorded while this run went on. */
+  verdictAtMs: ms.nullable(),
+});
+export type Run = z.output<typeof runSchema>;
+
+const configSchema = z.strictObject({
+  codeHash: z.string(),
+  run: z.string(),
+  state: z.enum(["unread", "serving", "served", "lost", "removed"]),
+  mintedAtMs: ms,
+  nonce: z.string().nullable(),
+  peer: z.string().nullable(),
+  breaks: z.number().int().nonnegative(),
+  servedAtMs: ms.nullable(),
+  /** Last request with the consumed code, and last one that found nothing stored. */
+  refetchedAtMs: ms.nullable(),
+  missingAtMs: ms.nullable(),
+  /** HookOS was booted again while it lay unread after SUCCESS. */
+  hookosAgainAtMs: ms.nullable(),
+  contendedAtMs: ms.nullable(),
+});
+export type ConfigRecord = z.output<typeof configSchema>;
+
+const tokenSchema = z.strictObject({
+  id: z.string(),
+  expiresAtMs: ms.nullable(),
+  csr: z.strictObject({ name: z.string(), spkiSha256: z.string(), approvedAtMs: ms }).nullable(),
+  contended: z.boolean(),
+  deletedAtMs: ms.nullable(),
+});
+export type TokenRecord = z.output<typeof tokenSchema>;
+
+const certificateSchema = z.strictObject({ serialNumber: z.string(), spkiSha256: z.string(), notAfterMs: ms });
+const identitySchema = z.strictObject({ ldevid: certificateSchema, lak: certificateSchema, issuedAtMs: ms });
+export type IdentityRecord = z.output<typeof identitySchema>;
+
+const verdictSchema = z.strictObject({
+  result: z.enum(["pass", "fail"]),
+  by: z.enum(["intake", "renewal"]),
+  atMs: ms,
+  codes: z.array(z.string()),
+  dbxHash: z.string().nullable(),
+  sbatLevel: z.string().nullable(),
+});
+export type VerdictRecord = z.output<typeof verdictSchema>;
+
+const retireSchema = z.strictObject({
+  request: stampedRequest,
+  failures: z.number().int().nonnegative(),
+  nextTryAtMs: ms.nullable(),
+  erasedAtMs: ms.nullable(),
+  /** Off Jobs made so far; the last one's name. The count is written before the Job is made: names are never reused. */
+  offJobs: z.number().int().nonnegative(),
+  offJob: z.string().nullable(),
+  offWaitSinceMs: ms.nullable(),
+  offNextTryAtMs: ms.nullable(),
+  offAtMs: ms.nullable(),
+  /** The Machine was seen off after `offAtMs`; an "on" before that is only old (powerState carries no time). */
+  offSeen: z.boolean(),
+  drainSinceMs: ms.nullable(),
+  drainRounds: z.number().int().nonnegative(),
+  blocked: z.array(z.string()),
+  clusterCleanAtMs: ms.nullable(),
+  offlineAtMs: ms.nullable(),
+});
+export type RetireRecord = z.output<typeof retireSchema>;
+
+const conditionSchema = z.strictObject({
+  type: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  sinceMs: ms,
+  /** Run name or request id that it speaks of, or "". */
+  about: z.string(),
+});
+export type ConditionRecord = z.output<typeof conditionSchema>;
+
+const journalSchema = z.strictObject({
+  mark: z.string(),
+  level: z.enum(["info", "success", "warning", "danger"]),
+  code: z.string(),
+  text: z.string(),
+  dueAtMs: ms,
+  sent: z.boolean(),
+});
+export type JournalRecord = z.output<typeof journalSchema>;
+
+/** Work outside that is still owed for what the record already says; repeated until it worked. */
+const dueSchema = z.discriminatedUnion("do", [
+  z.strictObject({ do: z.literal("drop-config") }),
+  z.strictObject({ do: z.literal("delete-token"), id: z.string() }),
+  z.strictObject({ do: z.literal("delete-node"), uid: z.string() }),
+]);
+export type DueWork = z.output<typeof dueSchema>;
+
+/** What fleetd remembers of one device (ConfigMap fleetd-<id>, spec/00 "What fleetd remembers"). */
+export const recordSchema = z.strictObject({
+  version: z.literal(1),
+  deviceId: z.number().int().positive(),
+  name: z.string(),
+  lastRequests: z.strictObject({ install: stampedRequest.nullable(), attest: stampedRequest.nullable() }),
+  run: runSchema.nullable(),
+  config: configSchema.nullable(),
+  token: tokenSchema.nullable(),
+  /** The Node that the coming installation replaces, cordoned under this UID. */
+  node: z.strictObject({ name: z.string(), uid: z.string() }).nullable(),
+  installed: z
+    .strictObject({ class: frozenClass, servedAtMs: ms, run: z.string(), activatedAtMs: ms.nullable() })
+    .nullable(),
+  identity: identitySchema.nullable(),
+  /** Issued for an unfinished provision; becomes `identity` when its configuration was served. */
+  pendingIdentity: identitySchema.nullable(),
+  verdict: verdictSchema.nullable(),
+  quarantine: z
+    .strictObject({ by: z.enum(["intake", "renewal"]), sinceMs: ms, node: z.string().nullable() })
+    .nullable(),
+  uuid: z.string().nullable(),
+  /** Approved EKs of the first pass and since: a change on a device that has passed waits until it is planned. */
+  passedEks: z.array(z.string()).nullable(),
+  /** Why the machine was last told to wait or refused, until it gets further. */
+  attention: z.strictObject({ code: z.string(), text: z.string(), atMs: ms, about: z.string() }).nullable(),
+  /** Last attest session whose activations passed. */
+  lastSessionAtMs: ms.nullable(),
+  retire: retireSchema.nullable(),
+  /** `last_updated` of the newest row that a decision was made on. */
+  rowSeen: z.string().nullable(),
+  conditions: z.array(conditionSchema),
+  journal: z.array(journalSchema),
+  due: z.array(dueSchema),
+});
+export type DeviceRecord = z.output<typeof recordSchema>;
+
+/** The record of a device that fleetd sees for the first time. */
+export function newRecord(deviceId: number, name: string): DeviceRecord {
+  return {
+    version: 1,
+    deviceId,
+    name,
+    lastRequests: { install: null, attest: null },
+    run: null,
+    config: null,
+    token: null,
+    node: null,
+    installed: null,
+    identity: null,
+    pendingIdentity: null,
+    verdict: null,
+    quarantine: null,
+    uuid: null,
+    passedEks: null,
+    attention: null,
+    lastSessionAtMs: null,
+    retire: null,
+    rowSeen: null,
+    conditions: [],
+    journal: [],
+    due: [],
+  };
+}
+
+const slotSchema = z.strictObject({ deviceId: z.number().int().positive(), run: z.string(), sinceMs: ms });
+
+/** The fleet's memory (ConfigMap fleetd-fleet): when it began, the disk-run slots, failures counted over a day. */
+export const fleetRecordSchema = z.strictObject({
+  version: z.literal(1),
+  epochMs: ms,
+  slots: z.array(slotSchema),
+  failed: z.array(z.strictObject({ deviceId: z.number().int().positive(), atMs: ms })),
+});
+export type FleetRecord = z.output<typeof fleetRecordSchema>;
+
+export function newFleetRecord(nowMs: number): FleetRecord {
+  return { version: 1, epochMs: nowMs, slots: [], failed: [] };
+}
+
+/** True while the run's Workflow may still be served or is being prepared. */
+export function isUnfinished(run: Run | null): run is Run {
+  return run !== null && run.phase !== "ended";
+}
+
+export function touchesDisk(kind: RunKind): boolean {
+  return kind !== "attest";
+}
