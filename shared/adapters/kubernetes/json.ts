@@ -37,6 +37,12 @@ export function timeAt(value: unknown, ...path: readonly string[]): number | nul
   return Number.isNaN(timeMs) ? null : timeMs;
 }
 
+/** The number of seconds below a path of keys, or 0. */
+export function secondsAt(value: unknown, ...path: readonly string[]): number {
+  const found = at(value, ...path);
+  return typeof found === "number" ? found : 0;
+}
+
 /** The map of texts below a path of keys. */
 export function textMapAt(value: unknown, ...path: readonly string[]): Record<string, string> {
   const entries = Object.entries(objectOf(at(value, ...path)));

@@ -6,7 +6,7 @@ import type {
   WorkflowState,
   WorkflowView,
 } from "../../fleet/boot-plane.ts";
-import { at, type JsonObject, listAt, objectOf, textAt, textsAt, timeAt } from "./json.ts";
+import { at, type JsonObject, listAt, objectOf, secondsAt, textAt, textsAt, timeAt } from "./json.ts";
 import { identity } from "./owned.ts";
 
 const WORKFLOW_STATES: readonly string[] = [
@@ -52,6 +52,7 @@ export function workflowView(object: JsonObject, deviceId: number, tasks: readon
     state: known ? (state as WorkflowState) : "",
     actions: listAt(object, "status", "tasks").flatMap((task) => listAt(task, "actions").map(actionView)),
     templateRef: textAt(object, "spec", "templateRef"),
+    timeoutMs: secondsAt(object, "status", "globalTimeout") * 1000,
     agentId: textAt(object, "status", "agentID"),
     problem: known ? workflowProblem(object, tasks) : `unknown state ${state.slice(0, 40)}`,
     bootJob: textAt(object, "spec", "bootOptions", "bootMode") === "" ? null : bootJob(object),
@@ -64,7 +65,9 @@ export function jobView(object: JsonObject, deviceId: number, tasks: readonly Js
   const mine = tasks.filter((task) => textAt(task, "metadata", "labels", "owner-name") === name);
   const state = jobState(object);
   const expected = state === "completed" ? listAt(object, "spec", "tasks").length : 1;
-  const isOwn = (task: JsonObject) => ownedBy(task, uid) && (timeAt(task, "status", "startTime") ?? -1) >= createdAtMs;
+  // A Task that never reached its BMC has no startTime.
+  const startedAtMs = (task: JsonObject) => timeAt(task, "status", "startTime") ?? identity(task).createdAtMs;
+  const isOwn = (task: JsonObject) => ownedBy(task, uid) && startedAtMs(task) >= createdAtMs;
   return {
     ...identity(object),
     deviceId,

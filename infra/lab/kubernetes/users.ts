@@ -1,0 +1,84 @@
+import type { TLSSocket } from "node:tls";
+import { at, type KubernetesObject, textAt, textsAt } from "./json.ts";
+import type { ObjectStore } from "./object-store.ts";
+import type { Resource } from "./resources.ts";
+import { forbidden, unauthorized } from "./status.ts";
+
+export interface User {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+/** Who asks: a static token, a client certificate of the cluster's authority, or a bootstrap token. */
+export function authenticate(
+  authorization: string | undefined,
+  socket: TLSSocket,
+  tokens: ReadonlyMap<string, User>,
+  bootstrapToken: (id: string) => KubernetesObject | null,
+): User {
+  const bearer = /^Bearer (.+)$/.exec(authorization ?? "")?.[1];
+  if (bearer !== undefined) {
+    const user = tokens.get(bearer) ?? bootstrapUser(bearer, bootstrapToken);
+    if (user === null) throw unauthorized();
+    return authenticated(user);
+  }
+  const subject = socket.authorized ? socket.getPeerCertificate().subject : undefined;
+  if (subject === undefined) throw unauthorized();
+  const organizations = at(subject, "O");
+  const groups = typeof organizations === "string" ? [organizations] : textsAt(subject, "O");
+  return authenticated({ name: textAt(subject, "CN"), groups });
+}
+
+/** Finds a bootstrap token's Secret in kube-system. */
+export function secretOfToken(store: ObjectStore, secrets: Resource): (id: string) => KubernetesObject | null {
+  return (id) => {
+    const name = `bootstrap-token-${id}`;
+    return store.has(secrets, "kube-system", name) ? store.get(secrets, "kube-system", name) : null;
+  };
+}
+
+function bootstrapUser(bearer: string, bootstrapToken: (id: string) => KubernetesObject | null): User | null {
+  const [, id, secret] = /^([a-z0-9]{6})\.([a-z0-9]{16})$/.exec(bearer) ?? [];
+  const stored = id === undefined ? null : bootstrapToken(id);
+  if (stored === null || textAt(stored, "type") !== "bootstrap.kubernetes.io/token") return null;
+  const data = (key: string) => Buffer.from(textAt(stored, "data", key), "base64").toString();
+  if (data("token-secret") !== secret || data("usage-bootstrap-authentication") !== "true") return null;
+  const expiration = data("expiration");
+  // A time that cannot be read counts as past.
+  if (expiration !== "" && !(Date.parse(expiration) > Date.now())) return null;
+  const extra = data("auth-extra-groups")
+    .split(",")
+    .filter((group) => group !== "");
+  // One group outside the prefix makes the whole token worthless.
+  if (!extra.every((group) => /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/.test(group))) return null;
+  return { name: `system:bootstrap:${id}`, groups: ["system:bootstrappers", ...extra] };
+}
+
+function authenticated({ name, groups }: User): User {
+  return { name, groups: [...groups, "system:authenticated"] };
+}
+
+/**
+ * What a bootstrap token and a node may do; everybody else may do all.
+ * @see facts/kubernetes-tinkerbell.md 3: a node may undo its own cordon, not its taints
+ */
+export function authorize(user: User, verb: string, resource: Resource, name: string, body: unknown): void {
+  const { plural } = resource;
+  if (user.groups.includes("system:bootstrappers")) {
+    if (plural === "certificatesigningrequests" && ["create", "get", "watch"].includes(verb)) return;
+    throw forbidden(user.name, verb, resource, " at the cluster scope");
+  }
+  if (!user.groups.includes("system:nodes")) return;
+  const self = user.name.replace(/^system:node:/, "");
+  if (plural === "nodes") {
+    const own = name === self && ["create", "get", "update", "patch"].includes(verb);
+    if (!own) throw forbidden(user.name, verb, resource, `: node "${self}" is not allowed to ${verb} node "${name}"`);
+    if (verb !== "create" && at(body, "spec", "taints") !== undefined) {
+      throw forbidden(user.name, verb, resource, `: node "${self}" is not allowed to modify taints`);
+    }
+    return;
+  }
+  if (plural === "leases" || (plural === "certificatesigningrequests" && verb !== "delete") || plural === "pods")
+    return;
+  throw forbidden(user.name, verb, resource);
+}
