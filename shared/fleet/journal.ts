@@ -30,7 +30,7 @@ export function journalMark(deviceId: number, about: string, code: string): stri
 }
 
 function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>#|!]/g, "\\$&").replace(/[\u0000-\u001f\u007f]+/g, " ");
+  return text.replace(/[\\`*_{}[\]<>#|!]/g, "\\$&").replace(/\p{Cc}+/gu, " ");
 }
 
 /** Adds lines that the record does not hold yet; one that was said for the same thing is not said again. */

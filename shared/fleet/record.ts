@@ -91,7 +91,13 @@ const tokenSchema = z.strictObject({
 export type TokenRecord = z.output<typeof tokenSchema>;
 
 const certificateSchema = z.strictObject({ serialNumber: z.string(), spkiSha256: z.string(), notAfterMs: ms });
-const identitySchema = z.strictObject({ ldevid: certificateSchema, lak: certificateSchema, issuedAtMs: ms });
+const identitySchema = z.strictObject({
+  ldevid: certificateSchema,
+  lak: certificateSchema,
+  /** LDevID subject, as SPIRE selects by its CN. */
+  subject: z.string(),
+  issuedAtMs: ms,
+});
 export type IdentityRecord = z.output<typeof identitySchema>;
 
 const verdictSchema = z.strictObject({
@@ -234,7 +240,7 @@ export function newFleetRecord(nowMs: number): FleetRecord {
 }
 
 /** True while the run's Workflow may still be served or is being prepared. */
-export function isUnfinished(run: Run | null): run is Run {
+export function isUnfinished(run: Run | null): run is Run & { phase: "starting" | "waiting" | "running" } {
   return run !== null && run.phase !== "ended";
 }
 

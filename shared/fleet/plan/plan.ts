@@ -60,7 +60,7 @@ function payDue(d: Draft): void {
         if (d.o.cluster === null) return false;
         d.effect({ do: "delete-token", id: w.id });
         return true;
-      case "delete-node": {
+      default: {
         if (d.o.cluster === null) return false;
         const { node, csrs } = d.o.cluster;
         if (node !== null && node.uid === w.uid) d.effect({ do: "delete-node", name: node.name, uid: node.uid });

@@ -1,0 +1,71 @@
+import type { Observed } from "../../fleet/observed.ts";
+import type { Step } from "../../fleet/step.ts";
+import { PortError } from "../../ports/error.ts";
+import { storeRecord } from "../records.ts";
+import type { World } from "../world.ts";
+import { applyWorldStep } from "./world-steps.ts";
+
+/** A step in words for log and events: names and ids, never a secret. */
+function describe(step: Step): string {
+  switch (step.do) {
+    case "put-record":
+      return `run ${step.record.run?.name ?? "none"} ${step.record.run?.phase ?? ""}`.trim();
+    case "patch-device":
+      return Object.keys(step.patch).join(", ");
+    case "journal":
+      return step.text;
+    case "apply-object":
+    case "create-workflow":
+    case "create-job":
+      return `${step.manifest.kind} ${step.manifest.metadata.name}`;
+    case "enable-workflow":
+    case "remove-object":
+    case "patch-node":
+    case "delete-node":
+    case "delete-csr":
+      return step.name;
+    case "approve-csr":
+      return step.csr.name;
+    case "evict":
+      return step.pods.map((p) => p.name).join(", ");
+    default:
+      return "";
+  }
+}
+
+/**
+ * Performs a device's steps in order and stops at the first that fails; whatever failed is seen again later. Returns
+ * the failure, or null where all worked.
+ */
+export async function applySteps(
+  world: World,
+  observed: Observed,
+  resourceVersion: string | null,
+  steps: readonly Step[],
+): Promise<PortError | null> {
+  let recordVersion = resourceVersion;
+  for (const step of steps) {
+    try {
+      if (step.do === "put-record")
+        recordVersion = (await storeRecord(world.records, step.record, recordVersion)).resourceVersion;
+      else if (step.do === "patch-device") await world.netbox.patchDevice(step.id, step.patch, step.lastUpdated);
+      else await applyWorldStep(world, observed.device.id, step);
+    } catch (error) {
+      if (!(error instanceof PortError)) throw error;
+      world.event({ kind: "step-failed", device: observed.device.name, code: step.do, text: error.message });
+      return error;
+    }
+    const kind = step.do === "journal" ? "journal" : "step";
+    const code = step.do === "journal" ? step.level : step.do;
+    world.event({ kind, device: observed.device.name, code, text: describe(step) });
+    if (step.do === "put-record") sayConditions(world, observed, step.record.conditions);
+  }
+  return null;
+}
+
+function sayConditions(world: World, observed: Observed, conditions: Observed["record"]["conditions"]): void {
+  const before = new Set(observed.record.conditions.map((c) => `${c.type}/${c.reason}/${c.about}`));
+  for (const c of conditions)
+    if (!before.has(`${c.type}/${c.reason}/${c.about}`))
+      world.event({ kind: "condition", device: observed.device.name, code: `${c.type}/${c.reason}`, text: c.message });
+}

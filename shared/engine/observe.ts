@@ -1,0 +1,153 @@
+import type { BootPlaneObjects } from "../fleet/boot-plane.ts";
+import { type ClassInputs, type ClassTable, classInputsSchema, classTableSchema } from "../fleet/class.ts";
+import { type CsrView, type NodeView, TOKEN_GROUP } from "../fleet/cluster.ts";
+import { inventoryConflicts } from "../fleet/conflicts.ts";
+import type { Device } from "../fleet/device.ts";
+import type { Observed, SeenCluster } from "../fleet/observed.ts";
+import type { DeviceRecord, FleetRecord } from "../fleet/record.ts";
+import { needsChanges } from "../fleet/request.ts";
+import { PortError } from "../ports/error.ts";
+import { loadFleet, loadRecord } from "./records.ts";
+import type { World } from "./world.ts";
+
+/** Asks a peer; one that is down becomes null and an event, never a throw: the planner does what is safe without it. */
+export async function seen<T>(world: World, device: string, ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    world.event({ kind: "peer-down", device, code: error.port, text: error.message });
+    return null;
+  }
+}
+
+export interface Classes {
+  readonly classes: ClassTable;
+  readonly classInputs: ClassInputs | null;
+}
+
+/** @throws PortError rejected where git's files do not validate. */
+export async function currentClasses(world: Pick<World, "policy">): Promise<Classes> {
+  const texts = await world.policy.current();
+  const classes = classTableSchema.safeParse(texts.classes);
+  if (!classes.success) {
+    const issue = classes.error.issues[0];
+    throw new PortError("rejected", "policy", `FLEET_CLASSES: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`);
+  }
+  const inputs = texts.classInputs === null ? null : classInputsSchema.safeParse(texts.classInputs);
+  if (inputs !== null && !inputs.success)
+    throw new PortError("rejected", "policy", "FLEET_CLASS_INPUTS does not validate");
+  return { classes: classes.data, classInputs: inputs?.data ?? null };
+}
+
+/** What a pass read in bulk, so that no device costs a call of its own until it has something to do. */
+export interface Bulk {
+  readonly bootPlane: BootPlaneObjects | null;
+  readonly nodes: readonly NodeView[] | null;
+  readonly csrs: readonly CsrView[] | null;
+  readonly othersApprove: boolean;
+}
+
+export interface LookContext extends Classes {
+  readonly passStartMs: number;
+  readonly trigger: Observed["trigger"];
+  readonly fleet: FleetRecord;
+  readonly conflict: string | null;
+}
+
+function mine(objects: BootPlaneObjects, deviceId: number): BootPlaneObjects {
+  const own = <T extends { deviceId: number }>(list: readonly T[]) => list.filter((o) => o.deviceId === deviceId);
+  return {
+    hardware: own(objects.hardware),
+    workflows: own(objects.workflows),
+    machines: own(objects.machines),
+    jobs: own(objects.jobs),
+  };
+}
+
+async function lookAtCluster(
+  world: World,
+  device: Device,
+  record: DeviceRecord,
+  bulk: Bulk | null,
+): Promise<SeenCluster | null> {
+  return seen(world, device.name, async () => {
+    if (bulk !== null && (bulk.nodes === null || bulk.csrs === null))
+      return Promise.reject(new PortError("unavailable", "cluster", "not answering"));
+    const nodes = bulk?.nodes ?? (await world.cluster.nodes([device.name]));
+    const node = nodes.find((n) => n.name === device.name) ?? null;
+    const csrs = bulk?.csrs ?? (await world.cluster.csrs());
+    const user = record.token === null ? null : `system:bootstrap:${record.token.id}`;
+    const name = `system:node:${device.name}`;
+    const draining =
+      record.retire !== null && record.retire.drainSinceMs !== null && record.retire.clusterCleanAtMs === null;
+    return {
+      node,
+      csrs: csrs.filter((c) => c.username === user || c.request?.commonName === name),
+      pods: draining && node !== null ? await world.cluster.pods(device.name) : null,
+      othersApprove: bulk?.othersApprove ?? (record.token !== null && (await world.cluster.othersApprove(TOKEN_GROUP))),
+    };
+  });
+}
+
+/** One look at one device; `bulk` spares the calls that a full pass has made already. */
+export async function observeDevice(
+  world: World,
+  device: Device,
+  record: DeviceRecord,
+  context: LookContext,
+  bulk: Bulk | null,
+): Promise<Observed> {
+  const bootPlane =
+    bulk !== null
+      ? bulk.bootPlane && mine(bulk.bootPlane, device.id)
+      : await seen(world, device.name, () => world.bootPlane.objects(device.id));
+  const cluster = await lookAtCluster(world, device, record, bulk);
+  const changes = needsChanges(device, record)
+    ? await seen(world, device.name, () => world.netbox.changes(device.id))
+    : [];
+  return {
+    nowMs: world.clock.nowMs(),
+    passStartMs: context.passStartMs,
+    trigger: context.trigger,
+    device,
+    conflict: context.conflict,
+    changes,
+    record,
+    fleet: context.fleet,
+    bootPlane,
+    cluster,
+    classes: context.classes,
+    classInputs: context.classInputs,
+    settings: world.settings,
+  };
+}
+
+/** The inventory as the store's copy of at most `inventoryCopyMs` has it, else read and copied. */
+export async function inventory(world: World): Promise<Device[]> {
+  const copy = await world.store.get("inventory");
+  if (copy !== null) return JSON.parse(copy) as Device[];
+  const devices = await world.netbox.devices();
+  await world.store.put("inventory", JSON.stringify(devices), world.settings.durations.inventoryCopyMs);
+  return devices;
+}
+
+/** Conflicts of the whole fleet; `uuids` come from the records. */
+export async function conflictOf(world: World, deviceId: number, devices?: readonly Device[]): Promise<string | null> {
+  const uuids = new Map<number, string>();
+  return inventoryConflicts(devices ?? (await inventory(world)), uuids).get(deviceId) ?? null;
+}
+
+/** Reads a device, its record and the fleet's memory afresh; null where NetBox has no such device of the role. */
+export async function lookAgain(
+  world: World,
+  deviceId: number,
+  context: Omit<LookContext, "fleet">,
+): Promise<{ observed: Observed; resourceVersion: string | null } | null> {
+  const device = await world.netbox.device(deviceId);
+  if (device === null) return null;
+  const loaded = await loadRecord(world.records, device);
+  const { fleet } = await loadFleet(world);
+  const observed = await observeDevice(world, device, loaded.record, { ...context, fleet }, null);
+  return { observed, resourceVersion: loaded.resourceVersion };
+}

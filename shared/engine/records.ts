@@ -1,0 +1,111 @@
+import type { Device } from "../fleet/device.ts";
+import {
+  type DeviceRecord,
+  type FleetRecord,
+  fleetRecordSchema,
+  newFleetRecord,
+  newRecord,
+  recordSchema,
+} from "../fleet/record.ts";
+import { isPortError, PortError } from "../ports/error.ts";
+import type { RecordsPort, StoredRecord } from "../ports/records.ts";
+import type { World } from "./world.ts";
+
+const WRITE_TRIES = 6;
+
+/** A record as it stands, with the resourceVersion of its next write (null: not stored yet). */
+export interface Loaded {
+  readonly record: DeviceRecord;
+  readonly resourceVersion: string | null;
+}
+
+/** @throws PortError rejected where the text is no record: it is left as it is, never overwritten. */
+export function parseRecord(stored: StoredRecord): DeviceRecord {
+  let json: unknown;
+  try {
+    json = JSON.parse(stored.text);
+  } catch {
+    json = null;
+  }
+  const parsed = recordSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0]?.path.join(".") ?? "";
+  throw new PortError("rejected", "records", `fleetd-${stored.deviceId} is no record of this version (${where})`);
+}
+
+export async function loadRecord(records: RecordsPort, device: Pick<Device, "id" | "name">): Promise<Loaded> {
+  const stored = await records.get(device.id);
+  return stored === null
+    ? { record: newRecord(device.id, device.name), resourceVersion: null }
+    : { record: parseRecord(stored), resourceVersion: stored.resourceVersion };
+}
+
+export async function storeRecord(
+  records: RecordsPort,
+  record: DeviceRecord,
+  resourceVersion: string | null,
+): Promise<Loaded> {
+  const stored = await records.put(
+    { deviceId: record.deviceId, name: record.name, uuid: record.uuid, text: JSON.stringify(record) },
+    resourceVersion,
+  );
+  return { record, resourceVersion: stored.resourceVersion };
+}
+
+/**
+ * Reads, changes and writes a device's record until no other writer came between. The change is pure and decides on the
+ * record it is given; null leaves the record as it is.
+ * @throws PortError
+ */
+export async function updateRecord(
+  world: Pick<World, "records">,
+  device: Pick<Device, "id" | "name">,
+  change: (record: DeviceRecord) => DeviceRecord | null,
+): Promise<DeviceRecord> {
+  for (let tries = 1; ; tries++) {
+    const loaded = await loadRecord(world.records, device);
+    const next = change(loaded.record);
+    if (next === null || next === loaded.record) return loaded.record;
+    try {
+      return (await storeRecord(world.records, next, loaded.resourceVersion)).record;
+    } catch (error) {
+      if (!isPortError(error, "conflict") || tries >= WRITE_TRIES) throw error;
+    }
+  }
+}
+
+export interface LoadedFleet {
+  readonly fleet: FleetRecord;
+  readonly resourceVersion: string | null;
+}
+
+/** The fleet's memory; where there is none it begins now, and older requests are held (spec/30, "Requests"). */
+export async function loadFleet(world: Pick<World, "records" | "clock">): Promise<LoadedFleet> {
+  const stored = await world.records.fleet();
+  if (stored === null) {
+    const fleet = newFleetRecord(world.clock.nowMs());
+    const made = await world.records.putFleet(JSON.stringify(fleet), null);
+    return { fleet, resourceVersion: made.resourceVersion };
+  }
+  const parsed = fleetRecordSchema.safeParse(JSON.parse(stored.text));
+  if (!parsed.success) throw new PortError("rejected", "records", "fleetd-fleet is no record of this version");
+  return { fleet: parsed.data, resourceVersion: stored.resourceVersion };
+}
+
+export async function updateFleet(
+  world: Pick<World, "records" | "clock">,
+  change: (fleet: FleetRecord) => FleetRecord | null,
+): Promise<FleetRecord | null> {
+  for (let tries = 1; ; tries++) {
+    const loaded = await loadFleet(world);
+    const next = change(loaded.fleet);
+    if (next === null) return null;
+    if (next === loaded.fleet) return next;
+    try {
+      await world.records.putFleet(JSON.stringify(next), loaded.resourceVersion);
+      return next;
+    } catch (error) {
+      if (!isPortError(error, "conflict") || tries >= WRITE_TRIES) throw error;
+    }
+  }
+}
