@@ -1,0 +1,251 @@
+import { FormatError } from "../formats/error.ts";
+import { readEkCertificate } from "../formats/x509/ek-certificate.ts";
+import { judgeBoot } from "./boot.ts";
+import { certificateFingerprint } from "./certificates.ts";
+import { fromBase64, toHex } from "./hex.ts";
+import { keyDigest } from "./keys.ts";
+import type { BootPolicyProfile } from "./profile.ts";
+import { readCommandLine } from "./report.ts";
+import { attestQualifyingData, renewQualifyingData } from "./session.ts";
+import type { Bank, Check, Purpose, RefusalCode, Verdict } from "./verdict.ts";
+import { type SignedStatement, verifyQuoteStage } from "./verify.ts";
+
+/** The JSON of one attestation's inputs; binary fields are base64. @see spec/20-verification.md "Evidence bundles" */
+export interface EvidenceBundle {
+  readonly akPublic: string;
+  readonly quote: { readonly attest: string; readonly signature: string };
+  readonly expectedExtraData: string;
+  /** bank → index → hex */
+  readonly pcrs: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly eventLog: string;
+  readonly request: { readonly bank: Bank; readonly select: readonly number[] };
+  readonly ekCertificates?: readonly string[];
+  readonly ldevidPublic?: string;
+  readonly certify?: { readonly attest: string; readonly signature: string };
+  readonly report?: string;
+  /** The profile's name. */
+  readonly profile?: string;
+  readonly purpose?: Purpose;
+  readonly secureBoot?: "required" | "off";
+  readonly at?: string;
+  readonly challenge?: { readonly nonce: string };
+  readonly verdict?: Verdict;
+}
+
+export interface BundleOptions {
+  /** Judged by this policy, whatever the bundle names. */
+  readonly profile?: BootPolicyProfile;
+  /** Where a name in the bundle is looked up; a name that is not there is judged without a profile. */
+  readonly profiles?: ReadonlyMap<string, BootPolicyProfile>;
+  readonly purpose?: Purpose;
+}
+
+export interface BundleResult {
+  readonly verdict: "accepted" | "refused" | "unreadable";
+  readonly codes: readonly RefusalCode[];
+  readonly checks: readonly Check[];
+  /** The boot's verdict, where the quote held. */
+  readonly boot: Verdict | null;
+}
+
+/**
+ * Verifies recorded evidence anew, bit for bit: the quote stage first, and what follows only if it holds.
+ * @see spec/20-verification.md "Evidence bundles"
+ */
+export function verifyBundle(value: unknown, options: BundleOptions = {}): BundleResult {
+  const bundle = readBundle(value);
+  if (typeof bundle === "string") {
+    const check: Check = {
+      name: "bundle",
+      ok: false,
+      code: "bad-request",
+      seen: bundle,
+      expected: "an evidence bundle",
+    };
+    return { verdict: "unreadable", codes: ["bad-request"], checks: [check], boot: null };
+  }
+  const shown = [...bundle.ekCertificates.map(ekCertificateCheck)];
+  const refused = (check: Check): BundleResult => {
+    return { verdict: "refused", codes: check.code ? [check.code] : [], checks: [...shown, check], boot: null };
+  };
+  const purpose = options.purpose ?? bundle.purpose;
+  const unbound = bindingCheck(bundle, purpose);
+  if (unbound) return refused(unbound);
+  const { bank, select } = bundle.request;
+  const pcrs = bundle.pcrs[bank] ?? {};
+  const { akPublic, quote, expectedExtraData, ldevidPublic, certify } = bundle;
+  const stage = verifyQuoteStage({
+    akPublic,
+    quote,
+    expectedExtraData,
+    bank,
+    select,
+    pcrs,
+    ...(ldevidPublic && certify ? { ldevidPublic, certify } : {}),
+  });
+  if (stage) return refused(stage.check);
+  const commandLine = commandLineOf(bundle.report);
+  if (typeof commandLine !== "string" && commandLine !== null) return refused(commandLine);
+  const named = bundle.profile === null ? undefined : options.profiles?.get(bundle.profile);
+  const boot = judgeBoot({
+    eventLog: bundle.eventLog,
+    bank,
+    select,
+    pcrs,
+    profile: options.profile ?? named ?? null,
+    withoutProfile: true,
+    purpose,
+    secureBoot: bundle.secureBoot,
+    commandLine,
+    attest: quote.attest,
+  });
+  const held: Check = { name: "quote", ok: true, seen: "verified", expected: "the AK's quote over what was asked for" };
+  const verdict = boot.result === "pass" ? "accepted" : "refused";
+  return { verdict, codes: boot.codes, checks: [...shown, held, ...boot.checks], boot };
+}
+
+interface ReadBundle {
+  readonly akPublic: Uint8Array;
+  readonly quote: SignedStatement;
+  readonly expectedExtraData: Uint8Array;
+  readonly pcrs: EvidenceBundle["pcrs"];
+  readonly eventLog: Uint8Array;
+  readonly request: EvidenceBundle["request"];
+  readonly ekCertificates: readonly Uint8Array[];
+  readonly ldevidPublic: Uint8Array | null;
+  readonly certify: SignedStatement | null;
+  readonly report: Uint8Array | null;
+  readonly profile: string | null;
+  readonly purpose: Purpose;
+  readonly secureBoot: "required" | "off" | null;
+  readonly nonce: Uint8Array | null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The bundle's fields, or the name of the first that is none. */
+function readBundle(value: unknown): ReadBundle | string {
+  const fields = fieldsOf(value);
+  const quote = statement(fields?.quote);
+  const akPublic = binary(fields?.akPublic);
+  const expectedExtraData = binary(fields?.expectedExtraData);
+  const eventLog = binary(fields?.eventLog);
+  const request = requestOf(fields?.request);
+  const pcrs = pcrsOf(fields?.pcrs);
+  if (!fields) return "not an object";
+  if (!akPublic) return "akPublic";
+  if (!quote) return "quote";
+  if (!expectedExtraData) return "expectedExtraData";
+  if (!pcrs) return "pcrs";
+  if (!eventLog) return "eventLog";
+  if (!request) return "request";
+  const certificates = fields.ekCertificates ?? [];
+  const ekCertificates = Array.isArray(certificates) ? certificates.map(binary) : [null];
+  const challenge = fields.challenge === undefined ? undefined : binary(fieldsOf(fields.challenge)?.nonce);
+  const optional = {
+    ldevidPublic: fields.ldevidPublic === undefined ? undefined : binary(fields.ldevidPublic),
+    certify: fields.certify === undefined ? undefined : statement(fields.certify),
+    report: fields.report === undefined ? undefined : binary(fields.report),
+    challenge,
+  };
+  for (const [name, read] of Object.entries(optional)) if (read === null) return name;
+  if (ekCertificates.includes(null)) return "ekCertificates";
+  const { profile, purpose, secureBoot } = fields;
+  if (profile !== undefined && typeof profile !== "string") return "profile";
+  if (purpose !== undefined && purpose !== "intake" && purpose !== "renewal") return "purpose";
+  if (secureBoot !== undefined && secureBoot !== "required" && secureBoot !== "off") return "secureBoot";
+  return {
+    akPublic,
+    quote,
+    expectedExtraData,
+    pcrs,
+    eventLog,
+    request,
+    ekCertificates: ekCertificates.flatMap((one) => (one ? [one] : [])),
+    ldevidPublic: optional.ldevidPublic ?? null,
+    certify: optional.certify ?? null,
+    report: optional.report ?? null,
+    profile: profile ?? null,
+    purpose: purpose ?? "intake",
+    secureBoot: secureBoot ?? null,
+    nonce: challenge ?? null,
+  };
+}
+
+function fieldsOf(value: unknown): Fields | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+}
+
+function binary(value: unknown): Uint8Array | null {
+  return typeof value === "string" ? fromBase64(value) : null;
+}
+
+function statement(value: unknown): SignedStatement | null {
+  const fields = fieldsOf(value);
+  const attest = binary(fields?.attest);
+  const signature = binary(fields?.signature);
+  return attest && signature ? { attest, signature } : null;
+}
+
+function requestOf(value: unknown): EvidenceBundle["request"] | null {
+  const fields = fieldsOf(value);
+  const bank = fields?.bank;
+  const select = fields?.select;
+  if ((bank !== "sha256" && bank !== "sha384") || !Array.isArray(select)) return null;
+  const pcrs = select.filter((pcr): pcr is number => Number.isInteger(pcr) && pcr >= 0 && pcr <= 23);
+  return pcrs.length === select.length ? { bank, select: pcrs } : null;
+}
+
+function pcrsOf(value: unknown): EvidenceBundle["pcrs"] | null {
+  const banks = fieldsOf(value);
+  if (!banks) return null;
+  for (const bank of Object.values(banks)) {
+    const values = fieldsOf(bank);
+    if (!values || Object.values(values).some((one) => typeof one !== "string")) return null;
+  }
+  return banks as EvidenceBundle["pcrs"];
+}
+
+// Where the challenge is kept, the extraData follows from it and from the report that the AK signed with it.
+function bindingCheck(bundle: ReadBundle, purpose: Purpose): Check | null {
+  const { nonce, report, ldevidPublic } = bundle;
+  if (!nonce || !report || (purpose === "renewal" && !ldevidPublic)) return null;
+  const none = new Uint8Array(0);
+  const expected =
+    purpose === "intake"
+      ? attestQualifyingData(nonce, report)
+      : renewQualifyingData(nonce, report, ldevidPublic ?? none);
+  if (toHex(expected) === toHex(bundle.expectedExtraData)) return null;
+  const seen = toHex(bundle.expectedExtraData);
+  return { name: "challenge", ok: false, code: "quote-invalid", seen, expected: toHex(expected) };
+}
+
+function commandLineOf(report: Uint8Array | null): string | null | Check {
+  if (!report) return null;
+  try {
+    return readCommandLine(report);
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    return {
+      name: "report",
+      ok: false,
+      code: "bad-request",
+      seen: error.message,
+      expected: "a report with a commandLine",
+    };
+  }
+}
+
+/** A certificate is shown and never stops a machine: the approved key is the trust. */
+function ekCertificateCheck(bytes: Uint8Array): Check {
+  const expected = "recorded only";
+  try {
+    const { certificate } = readEkCertificate(bytes);
+    const digest = certificate.publicKey ? keyDigest(certificate.publicKey) : "a key of another kind";
+    const seen = `${digest}, issued by ${certificate.issuerText} (${certificateFingerprint(certificate.raw)})`;
+    return { name: "ek-certificate", ok: true, seen, expected };
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    return { name: "ek-certificate", ok: true, seen: `unreadable: ${error.message}`, expected };
+  }
+}

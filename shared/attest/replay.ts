@@ -1,0 +1,67 @@
+import { DIGEST_BYTES, digest, type HashName } from "../crypto/hash.ts";
+import { decode } from "../formats/codec.ts";
+import { FormatError } from "../formats/error.ts";
+import { EV } from "../formats/eventlog/event-types.ts";
+import { isStartupLocality, STARTUP_LOCALITY } from "../formats/eventlog/events/startup-locality.ts";
+import type { EventLog, EventRecord } from "../formats/eventlog/log.ts";
+import { HASH_ALGORITHMS } from "../formats/tpm2/algorithms.ts";
+import type { RefusalCode } from "./verdict.ts";
+
+/** A reason why a log is not believed, with the record that gives it. */
+export interface LogProblem {
+  readonly code: RefusalCode;
+  readonly record: number | null;
+  readonly offset: number | null;
+  readonly detail: string;
+}
+
+export interface Replay {
+  /** The PCRs that the log extends, as it leaves them. */
+  readonly pcrs: ReadonlyMap<number, Uint8Array>;
+  /** The locality that PCR 0 started from. */
+  readonly startupLocality: number;
+  readonly problems: readonly LogProblem[];
+}
+
+/**
+ * The PCR values that a log accounts for, in one of its banks. EV_NO_ACTION is never extended; PCR 0 starts at the
+ * locality of a StartupLocality event before its first measurement, and such an event elsewhere is a reason to refuse.
+ * @see TCG PC Client Platform Firmware Profile, 10.4.5.3
+ */
+export function replay(log: EventLog, bank: HashName): Replay {
+  const pcrs = new Map<number, Uint8Array>();
+  const problems: LogProblem[] = [];
+  let startupLocality: number | null = null;
+  for (const record of log.records) {
+    if (record.untrustedType === EV.EV_NO_ACTION) {
+      if (!isStartupLocality(record.untrustedData)) continue;
+      const read = localityOf(record);
+      if (typeof read !== "number") problems.push(read);
+      else if (startupLocality !== null) problems.push(problem(record, "a second StartupLocality event"));
+      else if (record.pcrIndex !== 0)
+        problems.push(problem(record, `a StartupLocality event of PCR ${record.pcrIndex}`));
+      else if (pcrs.has(0)) problems.push(problem(record, "a StartupLocality event after a measurement of PCR 0"));
+      else startupLocality = read;
+      continue;
+    }
+    const extended = record.digests.get(HASH_ALGORITHMS[bank]);
+    if (!extended) continue;
+    const start = new Uint8Array(DIGEST_BYTES[bank]);
+    if (record.pcrIndex === 0) start[start.length - 1] = startupLocality ?? 0;
+    pcrs.set(record.pcrIndex, digest(bank, pcrs.get(record.pcrIndex) ?? start, extended));
+  }
+  return { pcrs, startupLocality: startupLocality ?? 0, problems };
+}
+
+function localityOf(record: EventRecord): number | LogProblem {
+  try {
+    return decode(STARTUP_LOCALITY, record.untrustedData, "TCG_EfiStartupLocalityEvent").startupLocality;
+  } catch (error) {
+    if (error instanceof FormatError) return problem(record, error.message);
+    throw error;
+  }
+}
+
+function problem(record: EventRecord, detail: string): LogProblem {
+  return { code: "event-log-malformed", record: record.record, offset: record.offset, detail };
+}
