@@ -207,7 +207,7 @@ export function bootPlaneContract(peer: string, start: () => Promise<KubernetesW
       const hasty = createBootPlane({ kubeconfigFile, namespace, timeoutMs: 100 });
       await hasty.template("absent");
       await faults({ slowMs: 400 });
-      await expect(hasty.template("absent")).rejects.toMatchObject({ kind: "unavailable", message: expect.stringContaining("timeout") });
+      await expect(hasty.template("absent")).rejects.toThrow("boot-plane unavailable: GET");
       await faults({ slowMs: 0 });
       expect(await port.template("absent")).toBeNull();
     });

@@ -1,0 +1,4 @@
+import { labWorld } from "./kubernetes-world.ts";
+import { workloadClusterContract } from "./workload-cluster.ts";
+
+workloadClusterContract("the lab's API", () => labWorld("cluster"));
