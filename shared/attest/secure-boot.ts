@@ -1,5 +1,5 @@
 import { digest, type HashName } from "../crypto/hash.ts";
-import { decode } from "../formats/codec.ts";
+import { decode, decodePrefix } from "../formats/codec.ts";
 import { FormatError } from "../formats/error.ts";
 import { GUID, guidText } from "../formats/eventlog/efi-guid.ts";
 import { certificatesOf, readSignatureLists } from "../formats/eventlog/efi-signature-list.ts";
@@ -43,6 +43,8 @@ export function secureBootFacts(log: EventLog, bank: HashName): SecureBootFacts 
   for (const record of log.records) reader.take(record);
   return reader.facts();
 }
+
+const SHIM_PADDING_BYTES = 5;
 
 class Pcr7Reader {
   private readonly bank: HashName;
@@ -150,7 +152,13 @@ class Pcr7Reader {
   }
 
   private authority(record: EventRecord, data: Uint8Array): void {
-    const { unicodeName, variableData } = decode(UEFI_VARIABLE_DATA, data, "UEFI_VARIABLE_DATA");
+    const { value, trailing } = decodePrefix(UEFI_VARIABLE_DATA, data, "UEFI_VARIABLE_DATA");
+    // The same old shims measure a structure that is padded with zeros.
+    const padded = data.length < record.untrustedData.length && trailing.length <= SHIM_PADDING_BYTES;
+    if (trailing.length > 0 && !(padded && trailing.every((octet) => octet === 0))) {
+      throw new FormatError("trailing", "UEFI_VARIABLE_DATA", data.length - trailing.length);
+    }
+    const { unicodeName, variableData } = value;
     if (unicodeName === "SbatLevel") this.sbatLevel = toHex(digest("sha256", variableData));
     if (SHIM_DATA.includes(unicodeName)) return;
     if (unicodeName === "MokSBState") {

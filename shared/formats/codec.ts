@@ -1,3 +1,4 @@
+import { ReadCursor, WriteCursor } from "./cursor.ts";
 import { FormatError } from "./error.ts";
 
 /** One wire layout: the same declaration reads and writes, and the value's type follows from it. */
@@ -17,60 +18,6 @@ type Union<N extends string, C extends Cases> = {
   [K in keyof C & number]: Flatten<{ [P in N]: K } & TypeOf<C[K]>>;
 }[keyof C & number];
 
-/** Where a read stands: never past `end`, and always able to say which structure it is in. */
-export class ReadCursor {
-  readonly bytes: Uint8Array;
-  readonly end: number;
-  offset: number;
-  path: string;
-
-  constructor(bytes: Uint8Array, path: string, offset = 0, end = bytes.length) {
-    this.bytes = bytes;
-    this.path = path;
-    this.offset = offset;
-    this.end = end;
-  }
-
-  take(length: number): Uint8Array {
-    if (length > this.end - this.offset) throw this.fail("truncated", `${length} bytes wanted`);
-    const taken = this.bytes.subarray(this.offset, this.offset + length);
-    this.offset += length;
-    return taken;
-  }
-
-  within<T>(name: string, read: () => T): T {
-    const outer = this.path;
-    this.path = `${outer}.${name}`;
-    const value = read();
-    this.path = outer;
-    return value;
-  }
-
-  fail(code: ConstructorParameters<typeof FormatError>[0], detail?: string, offset = this.offset): FormatError {
-    return new FormatError(code, this.path, offset, detail);
-  }
-}
-
-export class WriteCursor {
-  private readonly parts: Uint8Array[] = [];
-  private length = 0;
-
-  put(bytes: Uint8Array): void {
-    this.parts.push(bytes);
-    this.length += bytes.length;
-  }
-
-  bytes(): Uint8Array {
-    const joined = new Uint8Array(this.length);
-    let at = 0;
-    for (const part of this.parts) {
-      joined.set(part, at);
-      at += part.length;
-    }
-    return joined;
-  }
-}
-
 /**
  * Reads exactly one value from exactly these bytes.
  * @throws FormatError
@@ -80,6 +27,20 @@ export function decode<T>(layout: Layout<T>, bytes: Uint8Array, structure: strin
   const value = layout.read(cursor);
   if (cursor.offset !== bytes.length) throw cursor.fail("trailing", `${bytes.length - cursor.offset} bytes`);
   return value;
+}
+
+/**
+ * Reads one value from the start of the bytes; what follows it is the caller's.
+ * @throws FormatError
+ */
+export function decodePrefix<T>(
+  layout: Layout<T>,
+  bytes: Uint8Array,
+  structure: string,
+): { value: T; trailing: Uint8Array } {
+  const cursor = new ReadCursor(bytes, structure);
+  const value = layout.read(cursor);
+  return { value, trailing: bytes.subarray(cursor.offset) };
 }
 
 /**

@@ -1,4 +1,5 @@
-import { bytes, ReadCursor, rest, struct, type TypeOf, u32le } from "../codec.ts";
+import { bytes, rest, struct, type TypeOf, u32le } from "../codec.ts";
+import { ReadCursor } from "../cursor.ts";
 import { EFI_GUID, GUID, guidText } from "./efi-guid.ts";
 
 const head = struct({

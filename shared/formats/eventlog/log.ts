@@ -1,17 +1,5 @@
-import {
-  bytes,
-  decode,
-  type Layout,
-  list,
-  ReadCursor,
-  sized,
-  struct,
-  type TypeOf,
-  tagged,
-  u8,
-  u16le,
-  u32le,
-} from "../codec.ts";
+import { bytes, decode, type Layout, list, sized, struct, type TypeOf, tagged, u8, u16le, u32le } from "../codec.ts";
+import { ReadCursor } from "../cursor.ts";
 import { FormatError } from "../error.ts";
 import { DIGEST_BYTES } from "../tpm2/algorithms.ts";
 import { EV } from "./event-types.ts";
@@ -143,7 +131,9 @@ function digestsOf(
 ): Map<number, Uint8Array> {
   const digests = new Map<number, Uint8Array>();
   for (const { algorithmId, digest } of event.digests) digests.set(algorithmId, digest);
-  if (event.digests.length !== algorithms.length || digests.size !== algorithms.length) {
+  // Windows writes its trust point, which is of no PCR and never extended, with one digest alone.
+  const enough = event.pcrIndex === NO_PCR || event.digests.length === algorithms.length;
+  if (!enough || digests.size !== event.digests.length) {
     throw new EventLogError(record, offset, `${event.digests.length} digests, not one of each algorithm of the header`);
   }
   return digests;
