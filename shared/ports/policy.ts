@@ -15,4 +15,6 @@ export interface PolicyTexts {
   readonly profiles: Readonly<Record<string, unknown>>;
   /** FLEET_TALOS_SECRETS_FILE, parsed YAML, or null. */
   readonly talosSecrets: unknown;
+  /** Why the files on disk now are not what is given here; absent while they are. */
+  readonly problem?: string;
 }

@@ -1,0 +1,4 @@
+import type { ClockPort } from "../../ports/system.ts";
+
+/** The machine's wall clock. */
+export const systemClock: ClockPort = { nowMs: () => Date.now() };
