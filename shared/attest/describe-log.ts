@@ -87,7 +87,8 @@ function describeRecord(record: EventRecord): LogDescription["records"][number] 
   };
 }
 
-const GRUB_PREFIX = "kernel_cmdline: ";
+/** Of GRUB since 2.06, and before. */
+const GRUB_PREFIXES = ["kernel_cmdline: ", "grub_kernel_cmdline "];
 
 // GRUB logs the text behind a prefix and measures the text alone; the kernel's stub logs a digest and no text.
 function kernelCommandLine(log: EventLog, bank: HashName): string | null {
@@ -95,8 +96,9 @@ function kernelCommandLine(log: EventLog, bank: HashName): string | null {
   for (const record of log.records) {
     if (record.pcrIndex !== 8 || record.untrustedType !== EV.EV_IPL) continue;
     const logged = new TextDecoder().decode(record.untrustedData).replace(/\0$/, "");
-    if (!logged.startsWith(GRUB_PREFIX)) continue;
-    const text = logged.slice(GRUB_PREFIX.length);
+    const prefix = GRUB_PREFIXES.find((one) => logged.startsWith(one));
+    if (prefix === undefined) continue;
+    const text = logged.slice(prefix.length);
     const measured = record.digests.get(HASH_ALGORITHMS[bank]);
     const proven = measured && toHex(measured) === toHex(digest(bank, new TextEncoder().encode(text)));
     if (proven) found = text;

@@ -103,8 +103,9 @@ export function readEventLog(log: Uint8Array): EventLog {
     const offset = cursor.offset;
     const event = at(records.length, offset, () => layout.read(cursor));
     const digests = digestsOf(event, algorithms, records.length, offset);
-    if (isSpecId(event.eventType, event.event))
+    if (isSpecId(event.eventType, event.event)) {
       throw new EventLogError(records.length, offset, "a second Spec ID event");
+    }
     records.push(recordOf(records.length, offset, event.pcrIndex, event.eventType, event.event, digests));
   }
   return { format: "crypto-agile", specId, algorithms, records };
@@ -131,9 +132,7 @@ function digestsOf(
 ): Map<number, Uint8Array> {
   const digests = new Map<number, Uint8Array>();
   for (const { algorithmId, digest } of event.digests) digests.set(algorithmId, digest);
-  // Windows writes its trust point, which is of no PCR and never extended, with one digest alone.
-  const enough = event.pcrIndex === NO_PCR || event.digests.length === algorithms.length;
-  if (!enough || digests.size !== event.digests.length) {
+  if (event.digests.length !== algorithms.length || digests.size !== algorithms.length) {
     throw new EventLogError(record, offset, `${event.digests.length} digests, not one of each algorithm of the header`);
   }
   return digests;

@@ -11,6 +11,7 @@ const shortNames: Readonly<Record<string, string>> = {
   "2.5.4.10": "O",
   "2.5.4.11": "OU",
   "2.5.4.17": "POSTALCODE",
+  "1.2.840.113549.1.9.1": "emailAddress",
 };
 
 const STRING_TAGS: readonly number[] = [
