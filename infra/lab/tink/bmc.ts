@@ -1,0 +1,130 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { at, type JsonObject, objectOf, textAt } from "../kubernetes/json.ts";
+
+/** What a BMC can do to its machine. */
+export interface PowerHooks {
+  isOn(): boolean;
+  powerOn(boot: "pxe" | "disk"): void;
+  powerOff(): void;
+}
+
+/** How a BMC misbehaves. */
+export interface BmcFaults {
+  /** Each answer comes this much later. */
+  slowMs: number;
+  /** So many power-offs are refused with an error. */
+  refuseOffs: number;
+  /** So many boot devices are refused with an error. */
+  refuseBootDevices: number;
+  /** Commands are answered ok and not done. */
+  ignores: boolean;
+  /** What it says of the power state, whatever is true. */
+  says: "on" | "off" | null;
+  /** The power state can't be read. */
+  blind: boolean;
+  /** No connection. */
+  down: boolean;
+}
+
+export interface LabBmcs {
+  readonly url: string;
+  /** Adds the BMC at an address; returns its faults, to be changed in place. */
+  add(host: string, machine: PowerHooks): BmcFaults;
+  /** Every call that a BMC got, oldest first: method and parameters. */
+  calls(host: string): readonly { readonly method: string; readonly params: JsonObject }[];
+  close(): Promise<void>;
+}
+
+interface Bmc {
+  readonly machine: PowerHooks;
+  readonly faults: BmcFaults;
+  readonly calls: { readonly method: string; readonly params: JsonObject }[];
+  bootDevice: "pxe" | "disk";
+}
+
+/** Starts one HTTP server with a BMC a machine, in bmclib's RPC: POST / {id, host, method, params}. */
+export async function startLabBmcs(options: { readonly port?: number } = {}): Promise<LabBmcs> {
+  const bmcs = new Map<string, Bmc>();
+  const server = createServer((request, response) => {
+    serve(bmcs, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    add(host, machine) {
+      const faults: BmcFaults = {
+        slowMs: 0,
+        refuseOffs: 0,
+        refuseBootDevices: 0,
+        ignores: false,
+        says: null,
+        blind: false,
+        down: false,
+      };
+      bmcs.set(host, { machine, faults, calls: [], bootDevice: "disk" });
+      return faults;
+    },
+    calls: (host) => bmcs.get(host)?.calls ?? [],
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function serve(
+  bmcs: ReadonlyMap<string, Bmc>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const call = objectOf(JSON.parse(Buffer.concat(chunks).toString()));
+  const bmc = bmcs.get(textAt(call, "host"));
+  if (bmc === undefined || bmc.faults.down) return void request.socket.destroy();
+  if (bmc.faults.slowMs > 0) await sleep(bmc.faults.slowMs);
+  const outcome = answer(bmc, textAt(call, "method"), objectOf(call.params));
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify({ id: call.id, host: call.host, ...outcome }));
+}
+
+function answer(bmc: Bmc, method: string, params: JsonObject): JsonObject {
+  const { faults, machine } = bmc;
+  bmc.calls.push({ method, params });
+  if (method === "getPowerState") {
+    if (faults.blind) return refusal("power state can't be read");
+    return { result: faults.says ?? (machine.isOn() ? "on" : "off") };
+  }
+  if (method === "setBootDevice") {
+    if (spend(faults, "refuseBootDevices")) return refusal("no such device");
+    bmc.bootDevice = at(params, "device") === "pxe" ? "pxe" : "disk";
+    return { result: "ok" };
+  }
+  if (method !== "setPowerState") return { result: "ok" };
+  const state = textAt(params, "state");
+  const turnsOff = ["off", "soft", "cycle", "reset"].includes(state);
+  if (turnsOff && spend(faults, "refuseOffs")) return refusal("power-off refused");
+  if (faults.ignores) return { result: "ok" };
+  if (turnsOff) machine.powerOff();
+  if (["on", "cycle", "reset"].includes(state) && !machine.isOn()) {
+    const { bootDevice } = bmc;
+    // The boot device holds for one start.
+    bmc.bootDevice = "disk";
+    machine.powerOn(bootDevice);
+  }
+  return { result: "ok" };
+}
+
+function refusal(message: string): JsonObject {
+  return { error: { code: 500, message } };
+}
+
+function spend(faults: BmcFaults, key: "refuseOffs" | "refuseBootDevices"): boolean {
+  if (faults[key] <= 0) return false;
+  faults[key] -= 1;
+  return true;
+}
