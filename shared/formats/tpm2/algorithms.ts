@@ -17,6 +17,7 @@ export const TPM_ALG = {
   OAEP: 0x0017,
   ECDSA: 0x0018,
   ECDH: 0x0019,
+  ECMQV: 0x001d,
   ECC: 0x0023,
   SHA3_256: 0x0027,
   SHA3_384: 0x0028,

@@ -41,6 +41,7 @@ const TPMT_RSA_SCHEME = tagged("scheme", u16be, {
 const TPMT_ECC_SCHEME = tagged("scheme", u16be, {
   [TPM_ALG.ECDSA]: hashed,
   [TPM_ALG.ECDH]: hashed,
+  [TPM_ALG.ECMQV]: hashed,
   [TPM_ALG.NULL]: nothing,
 });
 
