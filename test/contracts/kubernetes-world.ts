@@ -8,6 +8,8 @@ import { startLabKubernetes } from "../../infra/lab/kubernetes/server.ts";
 /** A Kubernetes API for a contract suite: fleetd's kubeconfig, and another account to act beside fleetd. */
 export interface KubernetesWorld {
   readonly kubeconfigFile: string;
+  readonly url: string;
+  readonly caPem: string;
   readonly namespace: string;
   /** An administrator: calls the API as the other actors do. */
   readonly admin: LabClient;
@@ -40,6 +42,8 @@ export async function labWorld(kinds: "tinkerbell" | "cluster"): Promise<Kuberne
   const admin = as("admin-token");
   return {
     kubeconfigFile,
+    url: server.url,
+    caPem: server.caPem,
     namespace,
     admin,
     as,

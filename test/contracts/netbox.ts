@@ -197,6 +197,22 @@ export function netboxContract(make: () => Promise<NetBoxFixture>): void {
     });
   });
 
+  describe("a device that is gone", () => {
+    it("is null, has no journal, and leaves a change log that ends with its deletion", async () => {
+      const { id } = await owner.addMachine({ name: `${prefix}-gone`, role: at.role, number: 15 });
+      await owner.call("DELETE", `/api/dcim/devices/${id}/`);
+      expect(await at.port.device(id)).toBeNull();
+      expect(await at.port.devices([id, machine.id])).toEqual([await fresh()]);
+      expect((await at.port.changes(id))[0]).toMatchObject({
+        action: "delete",
+        before: { status: "planned" },
+        after: null,
+      });
+      await expect(at.port.addJournal(id, "info", "x")).rejects.toMatchObject({ kind: "rejected" });
+      expect(await at.port.changes(99_999_999)).toEqual([]);
+    });
+  });
+
   describe("MAC addresses", () => {
     it("records a MAC as primary, once, however often it is told", async () => {
       await at.port.recordMac(machine.id, machine.host, "02:aa:00:00:00:01");
