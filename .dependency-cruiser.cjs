@@ -24,7 +24,12 @@ module.exports = {
         { path: at(room) },
         {
           path: here,
-          pathNot: [...[room, ...values].map(at), ...(types.includes("ports") ? [portError] : [])],
+          pathNot: [
+            ...[room, ...values].map(at),
+            ...(types.includes("ports") ? [portError] : []),
+            // The table of settings is made from the limits' defaults, so that each stands once.
+            ...(room === "runtime" ? ["^shared/fleet/limits[.]ts$"] : []),
+          ],
           dependencyTypesNot: ["type-only"],
         },
       ),

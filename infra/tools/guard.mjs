@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 
 const folders = ["functions", "shared", "infra", "test", "wrangler-local"];
-const run = spawnSync("depcruise", ["--config", ".dependency-cruiser.cjs", "--output-type", "json", ...folders], {
+const run = spawnSync("node_modules/.bin/depcruise", ["--config", ".dependency-cruiser.cjs", "--output-type", "json", ...folders], {
   encoding: "utf8",
   maxBuffer: 256 * 1024 * 1024,
 });

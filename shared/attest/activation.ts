@@ -1,4 +1,5 @@
 import { constantTimeEqual } from "../crypto/equal.ts";
+import { utf8 } from "./hex.ts";
 
 /** True where every challenge was answered with its own secret, in order; compared in constant time, all of them. */
 export function activationsFit(secrets: readonly Uint8Array[], answers: readonly Uint8Array[]): boolean {
@@ -6,4 +7,9 @@ export function activationsFit(secrets: readonly Uint8Array[], answers: readonly
   for (const [i, secret] of secrets.entries())
     fits = constantTimeEqual(secret, answers[i] ?? new Uint8Array(secret.length)) && fits;
   return fits;
+}
+
+/** Compares two texts of one length in constant time; texts of different lengths are not the same. */
+export function sameText(a: string, b: string): boolean {
+  return constantTimeEqual(utf8(a), utf8(b));
 }

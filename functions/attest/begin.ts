@@ -1,0 +1,146 @@
+import type { Context } from "hono";
+import { bindEks, presentedEks } from "../../shared/attest/ek-binding.ts";
+import { fromBase64, toBase64 } from "../../shared/attest/hex.ts";
+import { judgeAk, judgeLdevid, nameOf, readPublic } from "../../shared/attest/keys.ts";
+import { makeCredential } from "../../shared/attest/make-credential.ts";
+import { profilePcrs } from "../../shared/attest/profile.ts";
+import type { EvidenceClaims } from "../../shared/attest/session.ts";
+import type { RefusalCode } from "../../shared/attest/verdict.ts";
+import { conflictOf, currentClasses, inventory } from "../../shared/engine/observe.ts";
+import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
+import { isSerial, isUuid } from "../../shared/fleet/conflicts.ts";
+import type { Device } from "../../shared/fleet/device.ts";
+import { isoTime } from "../../shared/fleet/plan/shown.ts";
+import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
+import type { Deps } from "../../shared/runtime/deps.ts";
+import { peerOf } from "../../shared/runtime/peer.ts";
+import { problem } from "../../shared/runtime/problem.ts";
+import { keepClaim } from "./claims.ts";
+import { profileNamed } from "./profiles.ts";
+import { beginRequest } from "./schema.ts";
+import { newSession } from "./session.ts";
+
+type Found =
+  | { readonly ok: true; readonly device: Device }
+  | { readonly ok: false; readonly code: RefusalCode; readonly detail: string; readonly device: Device | null };
+
+const EXPECTED = new Set(["planned", "active", "decommissioning"]);
+
+async function findDevice(deps: Deps, serial: string, uuid: string): Promise<Found> {
+  const devices = await inventory(deps.world);
+  const all = devices.filter((d) => d.serial.toLowerCase() === serial.toLowerCase());
+  const live = all.filter((d) => d.status !== "offline");
+  const [device] = live.length > 0 ? live : all;
+  const no = (code: RefusalCode, detail: string): Found => ({ ok: false, code, detail, device: device ?? null });
+  if (device === undefined)
+    return no("unknown-serial", `no device of the fleet has serial ${serial}: declare it in NetBox`);
+  if (live.length > 1) return no("ambiguous-serial", `${live.length} devices have serial ${serial}: correct NetBox`);
+  const conflict = await conflictOf(deps.world, device.id, devices);
+  if (conflict !== null) return no("inventory-conflict", `${device.name} ${conflict}: correct NetBox`);
+  if (!EXPECTED.has(device.status))
+    return no("not-expected", `${device.name} is ${device.status}: set it planned first`);
+  const holders = await deps.world.records.byUuid(uuid);
+  if (holders.some((r) => r.deviceId !== device.id)) return no("uuid-conflict", `another device has UUID ${uuid}`);
+  const own = await deps.world.records.get(device.id);
+  const known = own === null ? null : (JSON.parse(own.text) as { uuid?: string | null }).uuid;
+  if (known !== null && known !== undefined && known !== uuid)
+    return no("uuid-conflict", `${device.name} has attested with another UUID before`);
+  return { ok: true, device };
+}
+
+/** The bank and PCRs that the class's profile wants: its choice, never the machine's. */
+async function quoteOf(deps: Deps, device: Device) {
+  const { classes } = await currentClasses(deps.world);
+  const cls =
+    device.fleetClass !== null && Object.hasOwn(classes, device.fleetClass) ? classes[device.fleetClass] : undefined;
+  const profile = profileNamed(await deps.world.policy.current(), cls?.profile ?? null);
+  return {
+    unsupported: cls?.attestation === "unsupported",
+    bank: profile?.bank ?? ("sha256" as const),
+    select: profile === null ? [0, 1, 2, 3, 4, 5, 6, 7] : profilePcrs(profile),
+  };
+}
+
+/** POST /attest/v1/begin: EKs and key areas in; one credential for each approved EK, a nonce and a session out. */
+export async function begin(deps: Deps, c: Context): Promise<Response> {
+  const body = await readJson(c, beginRequest, BODY_BYTES);
+  if (!body.ok) return body.response;
+  const ask = body.value;
+  if (ask.tpm.family === "1.2") return problem("tpm-1.2", "a TPM 1.2 cannot attest; its class wipes only");
+  const uuid = ask.uuid.toLowerCase();
+  if (!isSerial(ask.serial))
+    return problem("bad-request", "serial: is empty, a placeholder or all zero", { field: "serial" });
+  if (ask.uuid !== uuid || !isUuid(uuid))
+    return problem("bad-request", "uuid: is a placeholder, all zero, or not lower case", { field: "uuid" });
+  const { world } = deps;
+  const bytes = (text: string) => fromBase64(text) ?? new Uint8Array(0);
+  const presented = ask.eks.flatMap((e) =>
+    presentedEks([bytes(e.public)]).map((ek) => ({ ...ek, certificate: e.certificate ?? null })),
+  );
+  const areas = { ak: readPublic(bytes(ask.ak.public)), ldevid: readPublic(bytes(ask.ldevid.public)) };
+  const found = await findDevice(deps, ask.serial, uuid);
+  const wait = async (code: RefusalCode, detail: string, device: Device | null) => {
+    await keepClaim(
+      deps,
+      {
+        serial: ask.serial,
+        uuid,
+        eks: presented.map(({ digest, certificate }) => ({ digest, certificate })),
+        device: device?.name ?? null,
+        code,
+        detail,
+        at: isoTime(world.clock.nowMs()),
+        peer: peerOf(c, deps.trustedProxies),
+      },
+      device,
+    );
+    return problem(code, detail);
+  };
+  if (!found.ok) return wait(found.code, found.detail, found.device);
+  const { device } = found;
+  const approved = approvedDigests(device.approvedEks);
+  const { ekPins } = await world.policy.current();
+  if (outsidePins(ekPins, device.name, approved))
+    return wait("ek-not-pinned", "a NetBox binding lies outside FLEET_EK_PINS", device);
+  const bound = bindEks(approved, presented);
+  if (!bound.ok) return wait(bound.refusal.code, bound.refusal.detail, device);
+  const wrongKey = judgeAk(areas.ak) ?? judgeLdevid(areas.ldevid);
+  if (wrongKey !== null) return problem(wrongKey.code, wrongKey.detail);
+  const { unsupported, bank, select } = await quoteOf(deps, device);
+  if (unsupported) return problem("unsupported-class", `class ${device.fleetClass} cannot attest`);
+  const random = (n: number) => world.entropy.bytes(n);
+  const nonce = random(32);
+  const name = nameOf(areas.ak);
+  const challenges = bound.eks.map((ek) => {
+    const secret = random(32);
+    return { ek, secret, credential: makeCredential({ ekPublic: ek.public, name, secret, random }) };
+  });
+  const claims: EvidenceClaims = {
+    step: "evidence",
+    deviceId: device.id,
+    serial: ask.serial,
+    uuid,
+    akPublic: ask.ak.public,
+    ldevidPublic: ask.ldevid.public,
+    ...(ask.ak.private === undefined ? {} : { akPrivate: ask.ak.private }),
+    ...(ask.ldevid.private === undefined ? {} : { ldevidPrivate: ask.ldevid.private }),
+    nonce: toBase64(nonce),
+    bank,
+    select,
+    eks: challenges.map(({ ek, secret }) => ({
+      digest: ek.digest,
+      public: toBase64(ek.public),
+      secret: toBase64(secret),
+    })),
+  };
+  return c.json({
+    session: await newSession(deps, claims),
+    nonce: toBase64(nonce),
+    pcrs: { bank, select },
+    challenges: challenges.map(({ ek, credential }) => ({
+      ek: ek.digest,
+      credentialBlob: toBase64(credential.credentialBlob),
+      secret: toBase64(credential.secret),
+    })),
+  });
+}

@@ -1,0 +1,47 @@
+import { certificateFingerprint } from "../../shared/attest/certificates.ts";
+import { utf8 } from "../../shared/attest/hex.ts";
+import type { RefusalCode } from "../../shared/attest/verdict.ts";
+import { updateRecord } from "../../shared/engine/records.ts";
+import type { Device } from "../../shared/fleet/device.ts";
+import { withAttention } from "../../shared/fleet/plan/quarantine.ts";
+import { isoTime } from "../../shared/fleet/plan/shown.ts";
+import type { Deps } from "../../shared/runtime/deps.ts";
+
+const MAX_CLAIM_BYTES = 16 * 1024;
+const MAX_CLAIMS_A_PEER = 5;
+const MAX_CLAIMS = 1000;
+
+export interface Claim {
+  readonly serial: string;
+  readonly uuid: string;
+  readonly eks: readonly { readonly digest: string; readonly certificate: string | null }[];
+  readonly device: string | null;
+  readonly code: RefusalCode;
+  readonly detail: string;
+  readonly at: string;
+  readonly peer: string;
+}
+
+/**
+ * Keeps what an unknown machine or key claims, bounded, for people to see: a claim is never proof. One a (device or
+ * serial, EK set); the device's own journal tells of it once a day.
+ * @see spec/10-protocol.md section 1
+ */
+export async function keepClaim(deps: Deps, claim: Claim, device: Device | null): Promise<void> {
+  const { store, settings, clock } = deps.world;
+  const text = JSON.stringify(claim);
+  const set = claim.eks
+    .map((e) => e.digest)
+    .sort()
+    .join();
+  const id = certificateFingerprint(utf8(`${claim.device ?? claim.serial.toLowerCase()} ${set}`)).slice(0, 32);
+  const all = await store.list("claim:", MAX_CLAIMS + 1);
+  const known = all.some((c) => c.key === `claim:${id}`);
+  const byPeer = all.filter((c) => (JSON.parse(c.value) as Claim).peer === claim.peer).length;
+  const room = known || (all.length < MAX_CLAIMS && byPeer < MAX_CLAIMS_A_PEER);
+  if (room && utf8(text).length <= MAX_CLAIM_BYTES) await store.put(`claim:${id}`, text, settings.durations.claimMs);
+  if (device === null) return;
+  const nowMs = clock.nowMs();
+  const day = isoTime(nowMs).slice(0, 10);
+  await updateRecord(deps.world, device, (r) => withAttention(r, claim.code, claim.detail, `begin ${day}`, nowMs));
+}

@@ -1,0 +1,186 @@
+import type { Context } from "hono";
+import { activationsFit } from "../../shared/attest/activation.ts";
+import { judgeBoot } from "../../shared/attest/boot.ts";
+import { certifyProblem } from "../../shared/attest/certify.ts";
+import { fromBase64, toBase64 } from "../../shared/attest/hex.ts";
+import { readPublic } from "../../shared/attest/keys.ts";
+import { quoteProblem } from "../../shared/attest/quote.ts";
+import { readReport } from "../../shared/attest/report.ts";
+import { attestQualifyingData, type ConfirmClaims, type EvidenceClaims } from "../../shared/attest/session.ts";
+import { type Refusal, refusal, type Verdict } from "../../shared/attest/verdict.ts";
+import { currentClasses } from "../../shared/engine/observe.ts";
+import { loadFleet, updateFleet, updateRecord } from "../../shared/engine/records.ts";
+import { approvedDigests } from "../../shared/fleet/binding.ts";
+import type { Device } from "../../shared/fleet/device.ts";
+import {
+  afterIntake,
+  countFailure,
+  earnsIdentity,
+  isMassFailure,
+  withPendingIdentity,
+} from "../../shared/fleet/plan/quarantine.ts";
+import type { DeviceRecord } from "../../shared/fleet/record.ts";
+import { needsChanges } from "../../shared/fleet/request.ts";
+import { EVIDENCE_BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
+import type { Deps } from "../../shared/runtime/deps.ts";
+import { problem } from "../../shared/runtime/problem.ts";
+import { keepEvidence } from "./bundle.ts";
+import { issueIdentity } from "./issue.ts";
+import { recordMac } from "./mac.ts";
+import { profileNamed } from "./profiles.ts";
+import { confirmClaims, evidenceClaims, evidenceRequest } from "./schema.ts";
+import { newSession, takeSession } from "./session.ts";
+
+const bytes = (text: string): Uint8Array => fromBase64(text) ?? new Uint8Array(0);
+
+type Ask = ReturnType<typeof evidenceRequest.parse>;
+
+/** Activations, quote, certify: the first failure ends it, names only itself, changes nothing. */
+function proofProblem(ask: Ask, claims: EvidenceClaims): Refusal | null {
+  if (
+    !activationsFit(
+      claims.eks.map((e) => bytes(e.secret)),
+      ask.activations.map(bytes),
+    )
+  )
+    return refusal("activation-failed", "activations", "another answer", "the secret of every challenge, in its order");
+  const akPublic = readPublic(bytes(claims.akPublic));
+  const { bank, select } = claims;
+  return (
+    quoteProblem({
+      akPublic,
+      attest: bytes(ask.quote.attest),
+      signature: bytes(ask.quote.signature),
+      expectedExtraData: attestQualifyingData(bytes(claims.nonce), bytes(ask.report)),
+      bank,
+      select,
+      pcrs: ask.pcrs,
+    }) ??
+    certifyProblem({
+      akPublic,
+      subject: readPublic(bytes(claims.ldevidPublic)),
+      attest: bytes(ask.ldevidCertify.attest),
+      signature: bytes(ask.ldevidCertify.signature),
+    })
+  );
+}
+
+async function judge(
+  deps: Deps,
+  ask: Ask,
+  claims: EvidenceClaims,
+  device: Device,
+  record: DeviceRecord,
+): Promise<Verdict> {
+  const { classes } = await currentClasses(deps.world);
+  const name = record.run?.phase !== "ended" && record.run?.class ? record.run.class.name : device.fleetClass;
+  const cls = name !== null && Object.hasOwn(classes, name) ? classes[name] : undefined;
+  return judgeBoot({
+    eventLog: bytes(ask.eventLog),
+    bank: claims.bank,
+    select: claims.select,
+    pcrs: ask.pcrs,
+    profile: profileNamed(await deps.world.policy.current(), cls?.profile ?? null),
+    purpose: "intake",
+    secureBoot: cls?.secureBoot ?? null,
+    commandLine: readReport(bytes(ask.report)).commandLine,
+    attest: bytes(ask.quote.attest),
+  });
+}
+
+/** Writes the verdict to the record: without a record there is no certificate. */
+async function remember(deps: Deps, device: Device, claims: EvidenceClaims, verdict: Verdict): Promise<DeviceRecord> {
+  const { world } = deps;
+  const nowMs = world.clock.nowMs();
+  const { massWindowMs } = world.settings.durations;
+  const { fleet } = await loadFleet(world);
+  const count = verdict.result === "fail" ? (await world.records.all()).length : 0;
+  const massFailure = isMassFailure(fleet, device.id, count, nowMs, massWindowMs);
+  if (verdict.result === "fail") await updateFleet(world, (f) => countFailure(f, device.id, nowMs, massWindowMs));
+  const { result, codes, dbxHash, sbatLevel } = verdict;
+  return updateRecord(world, device, (r) =>
+    afterIntake(
+      r,
+      device,
+      { result, by: "intake", atMs: nowMs, codes: [...codes], dbxHash, sbatLevel },
+      { uuid: claims.uuid, massFailure },
+    ),
+  );
+}
+
+async function certificates(deps: Deps, device: Device, record: DeviceRecord, claims: EvidenceClaims) {
+  if (device.status !== "planned" && device.status !== "active") return null;
+  const { world } = deps;
+  const { durations, netboxUser } = world.settings;
+  const changes = needsChanges(device, record) ? await world.netbox.changes(device.id) : [];
+  const { fleet } = await loadFleet(world);
+  const lasting = earnsIdentity(device, record, { changes, netboxUser, epochMs: fleet.epochMs });
+  const issued = await issueIdentity(deps, {
+    device,
+    approvedEks: claims.eks.map((e) => e.digest),
+    ldevid: readPublic(bytes(claims.ldevidPublic)),
+    ak: readPublic(bytes(claims.akPublic)),
+    lifetimeMs: lasting ? durations.identityMs : durations.visitIdentityMs,
+  });
+  if (lasting) await updateRecord(world, device, (r) => withPendingIdentity(r, issued.identity));
+  return issued;
+}
+
+/** POST /attest/v1/evidence: recovered secrets, quote, log and report in; verdict, certificates and the next session out. */
+export async function evidence(deps: Deps, c: Context): Promise<Response> {
+  const body = await readJson(c, evidenceRequest, EVIDENCE_BODY_BYTES);
+  if (!body.ok) return body.response;
+  const ask = body.value;
+  const session = await takeSession(deps, ask.session, evidenceClaims);
+  if (!session.ok) return problem(session.code, session.detail);
+  const claims = session.claims as EvidenceClaims;
+  const unproven = proofProblem(ask, claims);
+  if (unproven !== null)
+    return problem(unproven.code, unproven.detail, { verdict: { result: "fail", checks: [unproven.check] } });
+  const report = readReport(bytes(ask.report));
+  if (report.uuid !== claims.uuid)
+    return problem("uuid-conflict", "the signed report names another UUID than begin did");
+  const { world } = deps;
+  const device = await world.netbox.device(claims.deviceId);
+  if (device === null) return problem("inventory-unavailable", "the device is not to be found just now; try again");
+  if (!["planned", "active", "decommissioning"].includes(device.status))
+    return problem("not-expected", `${device.name} is ${device.status}`);
+  const approved = approvedDigests(device.approvedEks);
+  if (
+    device.serial.toLowerCase() !== claims.serial.toLowerCase() ||
+    approved.some((d) => !claims.eks.some((e) => e.digest === d)) ||
+    approved.length === 0
+  )
+    return problem("identity-changed", "serial or approved EKs changed since begin; start again");
+  const before = await updateRecord(world, device, () => null);
+  const verdict = await judge(deps, ask, claims, device, before);
+  await keepEvidence(deps, device, ask, claims, verdict);
+  const record = await remember(deps, device, claims, verdict);
+  if (verdict.result === "fail") {
+    const first = verdict.checks.find((check) => !check.ok);
+    return problem(verdict.codes[0] ?? "quote-invalid", `${first?.name}: ${first?.seen}; expected ${first?.expected}`, {
+      verdict,
+    });
+  }
+  const mac = await recordMac(deps, device, report.mac);
+  if (mac !== null) return problem(mac.code, mac.detail, { verdict });
+  const issued = await certificates(deps, device, record, claims);
+  const confirm = world.entropy.bytes(32);
+  const next: ConfirmClaims = {
+    ...claims,
+    step: "confirm",
+    eks: claims.eks.map(({ digest, public: area }) => ({ digest, public: area })),
+    ldevid: issued?.ldevidPem ?? null,
+    lak: issued?.lakPem ?? null,
+    mac: report.mac,
+    lldp: report.lldp === null ? null : toBase64(report.lldp),
+    confirm: toBase64(confirm),
+  };
+  return c.json({
+    verdict,
+    ldevid: next.ldevid,
+    lak: next.lak,
+    session: await newSession(deps, confirmClaims.parse(next)),
+    confirm: next.confirm,
+  });
+}

@@ -1,0 +1,92 @@
+import { z } from "zod";
+
+/** Standard base64 of bytes, bounded; spec/10: all binary but PCR values. */
+const base64 = (maxBytes: number) =>
+  z
+    .string()
+    .max(Math.ceil(maxBytes / 3) * 4)
+    .regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, "is not standard base64");
+
+const key = z.object({ public: base64(2048), private: base64(2048).optional() });
+
+export const beginRequest = z.object({
+  serial: z.string().min(1).max(64),
+  uuid: z.string().min(1).max(64),
+  tpm: z.object({ family: z.enum(["2.0", "1.2"]), manufacturer: z.string().max(64), firmware: z.string().max(64) }),
+  eks: z
+    .array(z.object({ public: base64(2048), certificate: base64(8192).optional() }))
+    .min(1)
+    .max(8),
+  ak: key,
+  ldevid: key,
+});
+
+const statement = z.object({ attest: base64(4096), signature: base64(2048) });
+
+export const evidenceRequest = z.object({
+  session: z.string().max(64 * 1024),
+  activations: z.array(base64(128)).max(8),
+  quote: statement,
+  pcrs: z.record(z.string().regex(/^(\d|1\d|2[0-3])$/), z.string().regex(/^([0-9a-f]{64}|[0-9a-f]{96})$/)),
+  eventLog: base64(1024 * 1024),
+  ldevidCertify: statement,
+  report: base64(64 * 1024),
+});
+
+export const confirmRequest = z.object({ session: z.string().max(64 * 1024), signature: base64(2048) });
+
+const credential = { credentialBlob: base64(1024), secret: base64(1024) };
+
+export const beginResponse = z.object({
+  session: z.string(),
+  nonce: base64(32),
+  pcrs: z.object({ bank: z.enum(["sha256", "sha384"]), select: z.array(z.int()) }),
+  challenges: z.array(z.object({ ek: z.string(), ...credential })),
+});
+
+export const evidenceResponse = z.object({
+  verdict: z.looseObject({
+    result: z.enum(["pass", "fail"]),
+    checks: z.array(z.looseObject({ name: z.string(), ok: z.boolean() })),
+  }),
+  ldevid: z.string().nullable(),
+  lak: z.string().nullable(),
+  session: z.string(),
+  confirm: base64(32),
+});
+
+export const confirmResponse = z.object({
+  outcome: z.enum(["install", "attested"]),
+  installCode: z.object({ ek: z.string(), ...credential }).optional(),
+});
+
+/** What a session token may carry; tokens are ours, but their shape is checked like anybody's. */
+const common = {
+  deviceId: z.int(),
+  serial: z.string(),
+  uuid: z.string(),
+  akPublic: z.string(),
+  ldevidPublic: z.string(),
+  akPrivate: z.string().optional(),
+  ldevidPrivate: z.string().optional(),
+  nonce: z.string(),
+  bank: z.enum(["sha256", "sha384"]),
+  select: z.array(z.int()),
+};
+
+export const evidenceClaims = z.object({
+  step: z.literal("evidence"),
+  ...common,
+  eks: z.array(z.object({ digest: z.string(), public: z.string(), secret: z.string() })),
+});
+
+export const confirmClaims = z.object({
+  step: z.literal("confirm"),
+  ...common,
+  eks: z.array(z.object({ digest: z.string(), public: z.string() })),
+  ldevid: z.string().nullable(),
+  lak: z.string().nullable(),
+  mac: z.string(),
+  lldp: z.string().nullable(),
+  confirm: z.string(),
+});

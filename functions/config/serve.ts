@@ -1,0 +1,119 @@
+import type { Context } from "hono";
+import { toHex } from "../../shared/attest/hex.ts";
+import { open } from "../../shared/attest/seal.ts";
+import { updateRecord } from "../../shared/engine/records.ts";
+import type { Device } from "../../shared/fleet/device.ts";
+import { claimed, contendedBy, missing, refetched, released, served } from "../../shared/fleet/plan/config-access.ts";
+import type { ConfigRecord, DeviceRecord } from "../../shared/fleet/record.ts";
+import { isPortError } from "../../shared/ports/error.ts";
+import type { Deps } from "../../shared/runtime/deps.ts";
+import { refuse } from "./text.ts";
+import { watchedBody } from "./watched-body.ts";
+
+interface Serving {
+  readonly device: Device;
+  readonly config: ConfigRecord;
+  readonly uuid: string;
+  readonly code: string;
+  readonly nonce: string;
+  readonly peer: string;
+}
+
+/** What lies in the seal: the node's bootstrap token and the payload. */
+interface Sealed {
+  readonly token: { readonly id: string; readonly secret: string } | null;
+  readonly body: string;
+}
+
+async function giveBack(deps: Deps, s: Serving, broke: { bytesSent: number } | null): Promise<void> {
+  const nowMs = deps.world.clock.nowMs();
+  await updateRecord(deps.world, s.device, released(s.nonce, broke, nowMs));
+  await deps.world.store.settleConfig(s.device.id, s.nonce, "release", 0);
+}
+
+/** The old Node, its CSRs and token go before the new kubelet comes, which then inherits nothing; the token is made. */
+async function prepareCluster(deps: Deps, s: Serving, record: DeviceRecord, token: Sealed["token"]): Promise<void> {
+  const { cluster, clock, settings } = deps.world;
+  if (token === null) return;
+  const { name } = s.device;
+  const [node] = await cluster.nodes([name]);
+  if (node !== undefined && record.node?.uid === node.uid) await cluster.deleteNode(name, node.uid);
+  for (const csr of await cluster.csrs())
+    if (csr.request?.commonName === `system:node:${name}`) await cluster.deleteCsr(csr.name, csr.uid);
+  for (const work of record.due) if (work.do === "delete-token") await cluster.deleteToken(work.id);
+  const expiresAtMs = clock.nowMs() + settings.durations.tokenExpiryMs;
+  await cluster.createToken({ id: token.id, deviceId: s.device.id, node: name, expiresAtMs }, token.secret);
+  await updateRecord(deps.world, s.device, (r) =>
+    r.token?.id === token.id ? { ...r, token: { ...r.token, expiresAtMs } } : null,
+  );
+}
+
+async function finish(deps: Deps, s: Serving): Promise<void> {
+  const { world } = deps;
+  await updateRecord(world, s.device, served(s.nonce, world.clock.nowMs()));
+  await world.store.settleConfig(s.device.id, s.nonce, "finish", world.settings.durations.consumedMs);
+  try {
+    const device = await world.netbox.device(s.device.id);
+    if (device?.status === "planned")
+      await world.netbox.patchDevice(device.id, { status: "active" }, device.lastUpdated);
+  } catch (error) {
+    // The record says served; the pass sets NetBox.
+    if (!isPortError(error)) throw error;
+    deps.log.info({ device: s.device.name, error: error.message }, "active is left to the pass");
+  }
+}
+
+/** Claims in store and record, prepares the cluster, hands the payload out as one body, and settles how it ended. */
+export async function serveOnce(deps: Deps, c: Context, about: Omit<Serving, "nonce">): Promise<Response> {
+  const { world } = deps;
+  const { durations } = world.settings;
+  const s: Serving = { ...about, nonce: toHex(world.entropy.bytes(16)) };
+  const { device, config } = s;
+  const nowMs = world.clock.nowMs();
+  const claim = await world.store.claimConfig(device.id, config.codeHash, s.nonce, durations.configLeaseMs);
+  switch (claim.state) {
+    case "claimed":
+      break;
+    case "serving":
+      await updateRecord(world, device, contendedBy(config.codeHash, nowMs));
+      return refuse(c, "config-being-served", "another reader is at it");
+    case "consumed":
+    case "lost":
+      await updateRecord(world, device, refetched(config.codeHash, nowMs));
+      return refuse(c, "code-consumed", "served before");
+    default:
+      await updateRecord(world, device, missing(config.codeHash, nowMs));
+      return refuse(c, "config-missing", "the configuration is lost: request provision again");
+  }
+  let won = false;
+  const record = await updateRecord(world, device, (r) => {
+    const next = claimed(config.codeHash, s.nonce, s.peer, nowMs)(r);
+    won = next !== null;
+    return next;
+  });
+  if (!won) {
+    await world.store.settleConfig(device.id, s.nonce, "release", 0);
+    return refuse(c, "config-being-served", "another reader is at it");
+  }
+  try {
+    const context = { deviceId: device.id, runId: claim.runId, uuid: s.uuid, contentType: claim.contentType };
+    const plain = open(s.code, claim.sealed, context);
+    if (plain === null) throw new Error("the stored configuration does not open with its code");
+    const { token, body } = JSON.parse(new TextDecoder().decode(plain)) as Sealed;
+    await prepareCluster(deps, s, record, token);
+    const payload = new TextEncoder().encode(body);
+    return watchedBody(c, payload, claim.contentType, {
+      renewEveryMs: durations.configLeaseMs / 3,
+      atMostMs: durations.configServingMs,
+      renew: async () => {
+        await world.store.settleConfig(device.id, s.nonce, "renew", durations.configLeaseMs);
+      },
+      done: () => finish(deps, s),
+      broke: (bytesSent) => giveBack(deps, s, { bytesSent }),
+      log: deps.log,
+    });
+  } catch (error) {
+    await giveBack(deps, s, null);
+    throw error;
+  }
+}

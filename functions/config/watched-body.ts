@@ -1,0 +1,80 @@
+import type { ServerResponse } from "node:http";
+import type { Context } from "hono";
+import type { Deps } from "../../shared/runtime/deps.ts";
+
+export interface Watch {
+  readonly renewEveryMs: number;
+  readonly atMostMs: number;
+  readonly renew: () => Promise<void>;
+  /** The last byte was handed over: consumed, whatever the connection does then. */
+  readonly done: () => Promise<void>;
+  /** It broke before. */
+  readonly broke: (bytesSent: number) => Promise<void>;
+  readonly log: Deps["log"];
+}
+
+/** Runs exactly one of done and broke; its failure is a log line, and the lease that runs out then counts as consumed. */
+function settler(watch: Watch): (outcome: "done" | number) => Promise<void> {
+  const timer = setInterval(() => void watch.renew().catch(() => undefined), watch.renewEveryMs);
+  timer.unref?.();
+  let settled = false;
+  return async (outcome) => {
+    if (settled) return;
+    settled = true;
+    clearInterval(timer);
+    try {
+      await (outcome === "done" ? watch.done() : watch.broke(outcome));
+    } catch (error) {
+      watch.log.error({ error: (error as Error).message }, "the end of a serving could not be written");
+    }
+  };
+}
+
+function watchOutgoing(outgoing: ServerResponse, watch: Watch, lengthBytes: number): void {
+  const settle = settler(watch);
+  const before = outgoing.socket?.bytesWritten ?? 0;
+  const tooLong = setTimeout(() => outgoing.destroy(), watch.atMostMs);
+  tooLong.unref();
+  outgoing.once("finish", () => {
+    clearTimeout(tooLong);
+    void settle("done");
+  });
+  outgoing.once("close", () => {
+    clearTimeout(tooLong);
+    const socket = outgoing.socket;
+    const sent = socket === null ? 0 : socket.bytesWritten - socket.writableLength - before;
+    void settle(Math.max(0, Math.min(sent, lengthBytes)));
+  });
+}
+
+/**
+ * One body with Content-Length whose end is watched: on Node by the response's own events ("finish" comes when the
+ * operating system has taken the last byte), elsewhere by the stream being read to its end or cancelled.
+ */
+export function watchedBody(c: Context, payload: Uint8Array<ArrayBuffer>, contentType: string, watch: Watch): Response {
+  const headers = {
+    "content-type": contentType,
+    "content-length": String(payload.length),
+    "cache-control": "no-store",
+  };
+  const outgoing = (c.env as { outgoing?: ServerResponse } | undefined)?.outgoing;
+  if (outgoing !== undefined) {
+    watchOutgoing(outgoing, watch, payload.length);
+    return new Response(payload, { headers });
+  }
+  const settle = settler(watch);
+  let handed = false;
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (!handed) {
+        handed = true;
+        controller.enqueue(payload);
+        return;
+      }
+      await settle("done");
+      controller.close();
+    },
+    cancel: () => settle(0),
+  });
+  return new Response(stream, { headers });
+}

@@ -1,0 +1,28 @@
+import { Hono } from "hono";
+import { z } from "zod";
+import { inventory } from "../../shared/engine/observe.ts";
+import { pass, passForDevice } from "../../shared/engine/pass.ts";
+import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
+import type { Deps } from "../../shared/runtime/deps.ts";
+import { onError, problem } from "../../shared/runtime/problem.ts";
+
+const request = z.strictObject({ device: z.string().optional() });
+
+/** POST /reconcile: a whole pass, or one device's; answers when it has ended. */
+export function reconcileApp(deps: Deps): Hono {
+  const app = new Hono();
+  app.onError(onError);
+  app.post("/reconcile", async (c) => {
+    const empty = c.req.header("content-length") === "0" || c.req.header("content-length") === undefined;
+    const body = empty ? { ok: true as const, value: request.parse({}) } : await readJson(c, request, BODY_BYTES);
+    if (!body.ok) return body.response;
+    const { device: name } = body.value;
+    if (name === undefined) return c.json(await pass(deps.world));
+    const device = (await inventory(deps.world)).find((d) => d.name === name);
+    if (device === undefined) return problem("not-found", "no device of the fleet has that name");
+    const done = await passForDevice(deps.world, device.id, "pass");
+    if (done === null) return problem("run-preparing", "another pass is at this device");
+    return c.json({ devices: 1, steps: done.steps, failed: done.failed ? 1 : 0, skipped: false });
+  });
+  return app;
+}

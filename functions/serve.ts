@@ -1,0 +1,149 @@
+import { createServer as createHttp } from "node:http";
+import { createServer as createHttps } from "node:https";
+import { createAdaptorServer, type ServerType } from "@hono/node-server";
+import { Hono } from "hono";
+import { loadProfile } from "../shared/attest/profile.ts";
+import { pass } from "../shared/engine/pass.ts";
+import { classesFault } from "../shared/engine/policy-check.ts";
+import type { PolicyTexts } from "../shared/ports/policy.ts";
+import { bearerFits, clientCertificateFits } from "../shared/runtime/auth.ts";
+import { readSettings, type Settings } from "../shared/runtime/config.ts";
+import type { AdminDeps } from "../shared/runtime/deps.ts";
+import { requestLog } from "../shared/runtime/log.ts";
+import { onError, problem } from "../shared/runtime/problem.ts";
+import { followTls, readTls, refuseDeviceCaAsAdminCa, type TlsFiles } from "../shared/runtime/tls.ts";
+import { type Wired, wire } from "../shared/runtime/wire.ts";
+import { attestApp } from "./attest/app.ts";
+import { openapiDocument } from "./attest/openapi.ts";
+import { configApp } from "./config/app.ts";
+import { lookupApp } from "./lookup/app.ts";
+import { metricsApp } from "./metrics/app.ts";
+import { reconcileApp } from "./reconcile/app.ts";
+import { webhookApp } from "./webhook/app.ts";
+
+const SERVER = { requestTimeout: 60_000, headersTimeout: 10_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 };
+
+function listener(deps: AdminDeps, name: string, ...apps: Hono[]): Hono {
+  const app = new Hono();
+  app.use(requestLog(deps.log, name));
+  app.onError(onError);
+  for (const one of apps) app.route("/", one);
+  app.notFound(() => problem("not-found", "no such route"));
+  return app;
+}
+
+/** Everything of the admin listener but the webhook, which carries its own signature. */
+function behindAuth(deps: AdminDeps): Hono {
+  const app = new Hono();
+  app.use(async (c, next) => {
+    if (clientCertificateFits(c) || bearerFits(c.req.header("authorization"), deps.adminToken)) return next();
+    return problem("unauthorized", "a client certificate of FLEET_ADMIN_CA or the bearer token is needed");
+  });
+  app.route("/", lookupApp(deps, openapiDocument));
+  app.route("/", reconcileApp(deps));
+  return app;
+}
+
+function tlsOf(cert: string | undefined, key: string | undefined, clientCa: string | undefined): TlsFiles | null {
+  return cert === undefined || key === undefined ? null : { cert, key, clientCa: clientCa ?? null };
+}
+
+async function listen(
+  app: Hono,
+  address: string,
+  tls: TlsFiles | null,
+  say: (text: string) => void,
+): Promise<ServerType> {
+  const [, host = "", port = ""] = /^\[?([^\]]+)\]?:(\d+)$/.exec(address) ?? [];
+  const server =
+    tls === null
+      ? createAdaptorServer({ fetch: app.fetch, createServer: createHttp, serverOptions: SERVER })
+      : createAdaptorServer({
+          fetch: app.fetch,
+          createServer: createHttps,
+          serverOptions: {
+            ...SERVER,
+            ...readTls(tls),
+            minVersion: "TLSv1.2",
+            // A bearer token is the other way in, so a missing certificate is not refused here but by the routes.
+            ...(tls.clientCa === null ? {} : { requestCert: true, rejectUnauthorized: false }),
+          },
+        });
+  if (tls !== null) followTls(server as Parameters<typeof followTls>[0], tls, say);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(Number(port), host, resolve);
+  });
+  return server;
+}
+
+/** What is wrong with the policy files: classes, class inputs, profiles. */
+function policyFault(texts: PolicyTexts): string | null {
+  for (const json of Object.values(texts.profiles)) {
+    const loaded = loadProfile(json);
+    if (!loaded.ok) return `FLEET_PROFILES: ${loaded.problem}`;
+  }
+  return classesFault(texts);
+}
+
+async function startListeners(s: Settings, { deps, metrics }: Wired): Promise<ServerType[]> {
+  const say = (text: string) => deps.log.info({}, text);
+  const device = listener(deps, "device", attestApp(deps), configApp(deps));
+  const admin = listener(deps, "admin", webhookApp(deps), behindAuth(deps));
+  const metric = listener(deps, "metrics", metricsApp(deps, metrics));
+  return [
+    await listen(
+      device,
+      s.FLEET_DEVICE_ADDRESS,
+      tlsOf(s.FLEET_DEVICE_TLS_CERT, s.FLEET_DEVICE_TLS_KEY, undefined),
+      say,
+    ),
+    await listen(
+      admin,
+      s.FLEET_ADMIN_ADDRESS,
+      tlsOf(s.FLEET_ADMIN_TLS_CERT, s.FLEET_ADMIN_TLS_KEY, s.FLEET_ADMIN_CA),
+      say,
+    ),
+    await listen(metric, s.FLEET_METRICS_ADDRESS, null, say),
+  ];
+}
+
+async function stop(servers: readonly ServerType[]): Promise<never> {
+  await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          if ("closeIdleConnections" in server) server.closeIdleConnections();
+        }),
+    ),
+  );
+  process.exit(0);
+}
+
+/** Runs passes here where no timer starts functions/reconcile: the in-process store lives in this process alone. */
+function passesHere(s: Settings, deps: AdminDeps): void {
+  if (s.FLEET_REDIS_URL !== undefined || s.FLEET_PASS_INTERVAL_MS === 0) return;
+  const next = () =>
+    setTimeout(async () => {
+      await pass(deps.world).catch((error: unknown) =>
+        deps.log.error({ error: (error as Error).message }, "pass failed"),
+      );
+      next();
+    }, s.FLEET_PASS_INTERVAL_MS);
+  next();
+}
+
+try {
+  const settings = readSettings(process.env);
+  if (settings.FLEET_ADMIN_CA !== undefined)
+    refuseDeviceCaAsAdminCa(settings.FLEET_ADMIN_CA, settings.FLEET_CA_CHAIN_FILE);
+  const wired = await wire(settings, policyFault);
+  const servers = await startListeners(settings, wired);
+  passesHere(settings, wired.deps);
+  for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void stop(servers));
+  process.stdout.write("ready\n");
+} catch (error) {
+  process.stderr.write(`fleetd does not start: ${(error as Error).message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,62 @@
+import { approvedDigests } from "../binding.ts";
+import type { Observed } from "../observed.ts";
+import { type DeviceRecord, isUnfinished, type Run } from "../record.ts";
+import { hasBegun } from "./workflow-facts.ts";
+
+export type AdmissionAnswer =
+  | { readonly outcome: "install"; readonly run: Run }
+  | { readonly outcome: "attested" }
+  | { readonly outcome: "wait"; readonly code: string; readonly text: string };
+
+/** The action that stores the code on the machine's disk: after it, a new code would reach nobody. */
+const STORES_CODE = new Set(["install-talos", "seed", "write-image"]);
+
+function waitReason(record: DeviceRecord): AdmissionAnswer {
+  for (const type of ["RequestHeld", "RequestWaits", "MacUnknown", "RequestsUnreadable", "BootPlaneUnavailable"]) {
+    const c = record.conditions.find((one) => one.type === type);
+    if (c !== undefined) return { outcome: "wait", code: c.reason, text: c.message };
+  }
+  return { outcome: "wait", code: "no-request", text: "no fresh request: nothing is installed by itself" };
+}
+
+function provisioning(o: Observed, run: Run): AdmissionAnswer {
+  const { config } = o.record;
+  const mine = config !== null && config.run === run.name ? config : null;
+  if (mine?.state === "serving")
+    return { outcome: "wait", code: "config-being-served", text: "the configuration is being served right now" };
+  if (mine?.state === "served" || mine?.state === "lost") return { outcome: "attested" };
+  if (run.class?.class.payload === "none" || run.class === null) return { outcome: "attested" };
+  const workflow = o.bootPlane?.workflows.find((w) => w.name === run.name);
+  if (workflow?.actions.some((a) => STORES_CODE.has(a.name) && a.state === "SUCCESS")) return { outcome: "attested" };
+  const moved = run.serial !== o.device.serial || run.eks.join() !== approvedDigests(o.device.approvedEks).join();
+  if (moved) return { outcome: "wait", code: "identity-changed", text: "serial or approved EKs changed under the run" };
+  if (run.phase === "starting")
+    return { outcome: "wait", code: "run-preparing", text: "the run is being prepared; attest again" };
+  if (workflow !== undefined && hasBegun(workflow) && run.diskBegun) return { outcome: "attested" };
+  return { outcome: "install", run };
+}
+
+/**
+ * What a machine that has confirmed is told, from the record as the planner left it.
+ * @see spec/10-protocol.md section 3
+ */
+export function admissionAnswer(o: Observed): AdmissionAnswer {
+  const { device, record } = o;
+  const { run } = record;
+  if (device.status !== "planned" && device.status !== "active" && device.status !== "decommissioning")
+    return { outcome: "wait", code: "not-expected", text: `the device's status is ${device.status}` };
+  if (isUnfinished(run)) return run.kind === "provision" ? provisioning(o, run) : { outcome: "attested" };
+  if (device.status === "decommissioning")
+    return record.retire?.erasedAtMs == null
+      ? { outcome: "wait", code: "run-preparing", text: "the retirement is being prepared" }
+      : { outcome: "attested" };
+  if (run?.result === "unread" || device.status === "active") return { outcome: "attested" };
+  return waitReason(record);
+}
+
+/** The record after its machine booted HookOS again with the configuration unread after SUCCESS. */
+export function withHookosAgain(record: DeviceRecord, nowMs: number): DeviceRecord {
+  const { run, config } = record;
+  if (run?.result !== "unread" || config?.state !== "unread" || config.run !== run.name) return record;
+  return config.hookosAgainAtMs !== null ? record : { ...record, config: { ...config, hookosAgainAtMs: nowMs } };
+}

@@ -1,0 +1,128 @@
+import { approvedDigests } from "../binding.ts";
+import type { Device } from "../device.ts";
+import { withJournal } from "../journal.ts";
+import type { ConfigRecord, DeviceRecord } from "../record.ts";
+
+/** Breaks after which a configuration is not given again (spec/40). */
+export const MAX_BREAKS = 3;
+
+export type AccessAnswer =
+  | { readonly answer: "serve" }
+  | {
+      readonly answer: "refuse";
+      readonly code: "code-consumed" | "config-missing" | "not-planned" | "config-being-served" | "identity-changed";
+    };
+
+/**
+ * Whether a right UUID and code are served now, by what the record says (this one counts, not the store).
+ * @see spec/40-config-access.md
+ */
+export function configAccess(record: DeviceRecord, device: Device, config: ConfigRecord, peer: string): AccessAnswer {
+  if (config.state === "served" || config.state === "lost") return { answer: "refuse", code: "code-consumed" };
+  if (config.state === "serving") return { answer: "refuse", code: "config-being-served" };
+  if (device.status !== "planned") return { answer: "refuse", code: "not-planned" };
+  const { run } = record;
+  const current = run !== null && run.name === config.run && run.kind === "provision";
+  if (config.state === "removed" || !current) return { answer: "refuse", code: "config-missing" };
+  if (run.phase === "ended" && run.result !== "unread") return { answer: "refuse", code: "config-missing" };
+  if (run.serial !== device.serial || run.eks.join() !== approvedDigests(device.approvedEks).join())
+    return { answer: "refuse", code: "identity-changed" };
+  if (config.contendedAtMs !== null) return { answer: "refuse", code: "config-being-served" };
+  if (config.breaks > 0 && (config.peer !== peer || config.breaks >= MAX_BREAKS))
+    return { answer: "refuse", code: "config-being-served" };
+  return { answer: "serve" };
+}
+
+type Change = (record: DeviceRecord) => DeviceRecord | null;
+
+function ofCode(record: DeviceRecord, codeHash: string): ConfigRecord | null {
+  return record.config?.codeHash === codeHash ? record.config : null;
+}
+
+/** unread → serving under a nonce; null where another reader came first. */
+export function claimed(codeHash: string, nonce: string, peer: string, nowMs: number): Change {
+  return (record) => {
+    const config = ofCode(record, codeHash);
+    if (config === null || config.state !== "unread") return null;
+    return { ...record, config: { ...config, state: "serving", nonce, peer, servedAtMs: nowMs } };
+  };
+}
+
+/** serving → unread: the response broke before its last byte was handed over (`broke`), or failed before its first. */
+export function released(nonce: string, broke: { readonly bytesSent: number } | null, nowMs: number): Change {
+  return (record) => {
+    const { config } = record;
+    if (config === null || config.state !== "serving" || config.nonce !== nonce) return null;
+    const breaks = config.breaks + (broke === null ? 0 : 1);
+    const next: DeviceRecord = {
+      ...record,
+      config: {
+        ...config,
+        state: "unread",
+        nonce: null,
+        servedAtMs: null,
+        breaks,
+        peer: broke === null ? null : config.peer,
+      },
+    };
+    if (broke === null) return next;
+    const text = `the configuration's response broke after ${broke.bytesSent} bytes; the same peer may read again`;
+    return withJournal(next, [{ level: "warning", code: `config-broke-${breaks}`, text, about: config.run }], nowMs);
+  };
+}
+
+/** serving → served: the last byte was handed over. From here on the code is consumed and the identity counts. */
+export function served(nonce: string, nowMs: number): Change {
+  return (record) => {
+    const { config, run } = record;
+    if (config === null || config.state !== "serving" || config.nonce !== nonce) return null;
+    const cls = run !== null && run.name === config.run ? run.class : null;
+    const next: DeviceRecord = {
+      ...record,
+      config: { ...config, state: "served", servedAtMs: nowMs },
+      installed:
+        cls === null ? record.installed : { class: cls, servedAtMs: nowMs, run: config.run, activatedAtMs: null },
+      identity: record.pendingIdentity ?? record.identity,
+      pendingIdentity: null,
+      quarantine: null,
+      node: null,
+    };
+    return withJournal(
+      next,
+      [
+        {
+          level: "success",
+          code: "config-served",
+          text: "its configuration was served once, to its last byte",
+          about: config.run,
+        },
+      ],
+      nowMs,
+    );
+  };
+}
+
+/** A consumed code was used again. */
+export function refetched(codeHash: string, nowMs: number): Change {
+  return (record) => {
+    const config = ofCode(record, codeHash);
+    return config === null ? null : { ...record, config: { ...config, refetchedAtMs: nowMs } };
+  };
+}
+
+/** A right code found nothing stored. */
+export function missing(codeHash: string, nowMs: number): Change {
+  return (record) => {
+    const config = ofCode(record, codeHash);
+    return config === null ? null : { ...record, config: { ...config, missingAtMs: nowMs } };
+  };
+}
+
+/** Two readers at once, or another address after a break. */
+export function contendedBy(codeHash: string, nowMs: number): Change {
+  return (record) => {
+    const config = ofCode(record, codeHash);
+    if (config === null || config.contendedAtMs !== null) return null;
+    return { ...record, config: { ...config, contendedAtMs: nowMs } };
+  };
+}

@@ -1,0 +1,111 @@
+import { approvedDigests } from "../binding.ts";
+import type { Device } from "../device.ts";
+import { withJournal } from "../journal.ts";
+import type { DeviceRecord, FleetRecord, IdentityRecord, VerdictRecord } from "../record.ts";
+import { isUnfinished } from "../record.ts";
+import { type Asked, askedAction, askedInstall, type RequestContext } from "../request.ts";
+
+/** True where so many devices failed within the window that a bad profile edit is likelier than an attack. */
+export function isMassFailure(
+  fleet: FleetRecord,
+  deviceId: number,
+  deviceCount: number,
+  nowMs: number,
+  windowMs: number,
+): boolean {
+  const failed = new Set(fleet.failed.filter((f) => nowMs - f.atMs < windowMs).map((f) => f.deviceId));
+  failed.add(deviceId);
+  return failed.size > Math.max(5, deviceCount * 0.02);
+}
+
+/** Counts a failing device once within the window. */
+export function countFailure(fleet: FleetRecord, deviceId: number, nowMs: number, windowMs: number): FleetRecord {
+  const recent = fleet.failed.filter((f) => nowMs - f.atMs < windowMs && f.deviceId !== deviceId);
+  return { ...fleet, failed: [...recent, { deviceId, atMs: nowMs }] };
+}
+
+/**
+ * The record after an intake quote was judged: verdict, UUID and EKs at a pass, quarantine of an installed worker at a
+ * failure, its end at a pass. A control plane gets the failed verdict and the alert only.
+ * @see spec/30-reconcile.md "SPIRE and quarantine"
+ */
+export function afterIntake(
+  record: DeviceRecord,
+  device: Device,
+  verdict: VerdictRecord,
+  about: { readonly uuid: string; readonly massFailure: boolean },
+): DeviceRecord {
+  const nowMs = verdict.atMs;
+  const session = { verdict, lastSessionAtMs: nowMs };
+  const { run } = record;
+  if (verdict.result === "pass") {
+    const next: DeviceRecord = {
+      ...record,
+      ...session,
+      uuid: record.uuid ?? about.uuid,
+      passedEks: [...approvedDigests(device.approvedEks)],
+      quarantine: record.quarantine?.by === "intake" ? null : record.quarantine,
+      attention: record.attention?.about === "confirm" ? record.attention : null,
+      run: isUnfinished(run) && run.phase !== "starting" ? { ...run, verdictAtMs: nowMs } : run,
+    };
+    const changed = [
+      record.verdict !== null && record.verdict.dbxHash !== verdict.dbxHash ? ["dbx-changed", "dbx"] : [],
+      record.verdict !== null && record.verdict.sbatLevel !== verdict.sbatLevel
+        ? ["sbat-changed", "shim's SbatLevel"]
+        : [],
+    ].flatMap(([code, what]) =>
+      code === undefined
+        ? []
+        : [{ level: "warning" as const, code, text: `${what} changed since the last pass`, about: String(nowMs) }],
+    );
+    return withJournal(
+      next,
+      [
+        ...changed,
+        {
+          level: "success",
+          code: "attested",
+          text: "attested: TPM, keys and boot fit the class's policy",
+          about: run !== null && isUnfinished(run) ? run.name : String(nowMs),
+        },
+      ],
+      nowMs,
+    );
+  }
+  const worker = record.installed?.class.class.workload === "worker";
+  return {
+    ...record,
+    ...session,
+    quarantine:
+      worker && !about.massFailure
+        ? (record.quarantine ?? { by: "intake", sinceMs: nowMs, node: device.name })
+        : record.quarantine,
+  };
+}
+
+/** True where a pass earns certificates for a year: an unfinished provision, or a fresh request for one (spec/10, 2). */
+export function earnsIdentity(device: Device, record: DeviceRecord, context: RequestContext): boolean {
+  if (isUnfinished(record.run) && record.run.kind === "provision") return true;
+  const fresh = (a: Asked, ...kinds: string[]) => a.state === "fresh" && kinds.includes(a.request.kind);
+  return (
+    fresh(askedAction(device, record, context), "provision") || fresh(askedInstall(device, record, context), "install")
+  );
+}
+
+/** The record with certificates that wait for their installation to be served. */
+export function withPendingIdentity(record: DeviceRecord, identity: IdentityRecord): DeviceRecord {
+  return { ...record, pendingIdentity: identity };
+}
+
+/** What the machine was last told, said once a run or day. */
+export function withAttention(
+  record: DeviceRecord,
+  code: string,
+  text: string,
+  about: string,
+  nowMs: number,
+): DeviceRecord {
+  const { attention } = record;
+  if (attention !== null && attention.code === code && attention.about === about) return record;
+  return { ...record, attention: { code, text, atMs: nowMs, about } };
+}

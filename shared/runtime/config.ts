@@ -1,0 +1,147 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { DEFAULT_DURATIONS, type Durations } from "../fleet/limits.ts";
+
+const flag = (fallback: boolean) =>
+  z
+    .enum(["true", "false"])
+    .default(fallback ? "true" : "false")
+    .transform((t) => t === "true");
+const count = (fallback: number, max: number) => z.coerce.number().int().min(1).max(max).default(fallback);
+const list = z
+  .string()
+  .default("")
+  .transform((t) => t.split(/[\s,]+/).filter((v) => v !== ""));
+const file = z.string().min(1);
+const address = (fallback: string) =>
+  z
+    .string()
+    .regex(/^(\[[0-9a-f:]+\]|[0-9a-zA-Z.-]+):\d{1,5}$/, "is not host:port")
+    .default(fallback);
+
+/** A file with a secret, read and trimmed; its contents never appear in a message. */
+const secretFile = (minBytes: number) =>
+  file.transform((path, context) => {
+    try {
+      const text = readFileSync(path, "utf8").trim();
+      if (Buffer.byteLength(text) >= minBytes) return text;
+      context.addIssue(`the secret in ${path} is shorter than ${minBytes} bytes`);
+    } catch {
+      context.addIssue(`${path} cannot be read`);
+    }
+    return z.NEVER;
+  });
+
+/** The table of settings: every FLEET_* variable, its default and what it must look like (spec/00, "Settings"). */
+export const settingsSchema = z.object({
+  FLEET_NETBOX_URL: z.url(),
+  FLEET_NETBOX_TOKEN_FILE: secretFile(1),
+  FLEET_NETBOX_ROLE: z.string().default("fleet-node"),
+  FLEET_NETBOX_USER: z.string().default("fleetd"),
+  FLEET_TINKERBELL_KUBECONFIG: file,
+  FLEET_TINKERBELL_NAMESPACE: z.string().default("tinkerbell"),
+  FLEET_CLUSTER_KUBECONFIG: file,
+  FLEET_REDIS_URL: z.string().optional(),
+  FLEET_REDIS_PERSISTENCE: z.enum(["refuse", "accept"]).default("refuse"),
+  FLEET_SESSION_KEY_FILE: file.optional(),
+  FLEET_WEBHOOK_SECRET_FILE: secretFile(16),
+  FLEET_CLASSES: file,
+  FLEET_CLASS_INPUTS: file.optional(),
+  FLEET_PROFILES: file,
+  FLEET_EK_PINS: file.optional(),
+  FLEET_TALOS_SECRETS_FILE: file.optional(),
+  FLEET_CA_KEY_FILE: file,
+  FLEET_CA_CHAIN_FILE: file,
+  FLEET_TRUST_DOMAIN: z.string().regex(/^[a-z0-9.-]{1,255}$/),
+  FLEET_BMC_NETWORKS: list,
+  FLEET_BMC_RPC_PORT: count(8090, 65_535),
+  FLEET_TOOLS_IMAGE: z.string().regex(/^[a-z0-9./:@_-]+$/i),
+  FLEET_CONTROL_PLANES: flag(false),
+  FLEET_MAX_DISK_RUNS: count(5, 10_000),
+  FLEET_SWITCH_PORT: z.enum(["require", "report"]).default("require"),
+  FLEET_UNVERIFIED_BOOT: z.enum(["refuse", "accept"]).default("refuse"),
+  FLEET_DEVICE_URL: z.url(),
+  FLEET_DEVICE_ADDRESS: address("0.0.0.0:8443"),
+  FLEET_DEVICE_TLS_CERT: file.optional(),
+  FLEET_DEVICE_TLS_KEY: file.optional(),
+  FLEET_ADMIN_ADDRESS: address("127.0.0.1:8444"),
+  FLEET_ADMIN_TLS_CERT: file.optional(),
+  FLEET_ADMIN_TLS_KEY: file.optional(),
+  FLEET_ADMIN_CA: file.optional(),
+  FLEET_ADMIN_TOKEN_FILE: secretFile(32).optional(),
+  FLEET_METRICS_ADDRESS: address("127.0.0.1:8446"),
+  FLEET_SPIRE_NODES_FILE: file,
+  FLEET_EVIDENCE_DIR: file.optional(),
+  FLEET_RATE_BEGIN: count(20, 1_000_000),
+  FLEET_TRUSTED_PROXIES: list,
+  FLEET_PASS_INTERVAL_MS: z.coerce.number().int().min(0).default(30_000),
+  FLEET_CALL_TIMEOUT_MS: count(10_000, 600_000),
+  FLEET_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
+});
+
+export type Settings = z.output<typeof settingsSchema> & {
+  readonly durations: Durations;
+  readonly sessionKeys: readonly Uint8Array[];
+};
+
+/** FLEET_<NAME>_MS of a duration: `tokenAfterApprovalMs` is FLEET_TOKEN_AFTER_APPROVAL_MS. */
+export function durationVariable(name: string): string {
+  return `FLEET_${name.replace(/[A-Z]/g, (c) => `_${c}`).toUpperCase()}`;
+}
+
+function readDurations(env: Readonly<Record<string, string | undefined>>, errors: string[]): Durations {
+  const durations: Record<string, number> = { ...DEFAULT_DURATIONS };
+  for (const name of Object.keys(DEFAULT_DURATIONS)) {
+    const text = env[durationVariable(name)];
+    if (text === undefined) continue;
+    if (/^\d{1,15}$/.test(text)) durations[name] = Number(text);
+    else errors.push(`${durationVariable(name)}: is not a number of milliseconds`);
+  }
+  return durations as Durations;
+}
+
+/** One key, or two for a rotation, one a line; hex or base64 or text of at least 32 bytes. */
+function readSessionKeys(path: string | undefined, withRedis: boolean, errors: string[]): Uint8Array[] {
+  if (path === undefined) {
+    if (withRedis) errors.push("FLEET_SESSION_KEY_FILE: is required with Redis: replicas share sessions by it");
+    return [new Uint8Array(crypto.getRandomValues(new Uint8Array(32)))];
+  }
+  try {
+    const keys = readFileSync(path, "utf8")
+      .split(/\s+/)
+      .filter((line) => line !== "")
+      .map((line) => new TextEncoder().encode(line));
+    if (keys.length >= 1 && keys.length <= 2 && keys.every((k) => k.length >= 32)) return keys;
+    errors.push("FLEET_SESSION_KEY_FILE: holds one or two keys of at least 32 bytes, one a line");
+  } catch {
+    errors.push("FLEET_SESSION_KEY_FILE: cannot be read");
+  }
+  return [];
+}
+
+/**
+ * Reads and checks all settings at once.
+ * @throws Error that lists every fault, without a secret
+ */
+export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+  const errors: string[] = [];
+  const parsed = settingsSchema.safeParse(env);
+  if (!parsed.success) for (const i of parsed.error.issues) errors.push(`${i.path.join(".")}: ${i.message}`);
+  const durations = readDurations(env, errors);
+  const sessionKeys = readSessionKeys(env.FLEET_SESSION_KEY_FILE, env.FLEET_REDIS_URL !== undefined, errors);
+  const known = new Set([
+    ...Object.keys(settingsSchema.shape),
+    ...Object.keys(DEFAULT_DURATIONS).map(durationVariable),
+  ]);
+  for (const name of Object.keys(env))
+    if (name.startsWith("FLEET_") && !known.has(name)) errors.push(`${name}: is no setting`);
+  if (env.FLEET_ADMIN_CA === undefined && env.FLEET_ADMIN_TOKEN_FILE === undefined)
+    errors.push("FLEET_ADMIN_CA or FLEET_ADMIN_TOKEN_FILE: one is needed, or nobody can call the admin listener");
+  for (const side of ["DEVICE", "ADMIN"])
+    if ((env[`FLEET_${side}_TLS_CERT`] === undefined) !== (env[`FLEET_${side}_TLS_KEY`] === undefined))
+      errors.push(`FLEET_${side}_TLS_CERT and FLEET_${side}_TLS_KEY: both or none`);
+  if (env.FLEET_ADMIN_CA !== undefined && env.FLEET_ADMIN_TLS_CERT === undefined)
+    errors.push("FLEET_ADMIN_CA: needs FLEET_ADMIN_TLS_CERT and FLEET_ADMIN_TLS_KEY");
+  if (!parsed.success || errors.length > 0) throw new Error(`settings:\n  ${errors.join("\n  ")}`);
+  return { ...parsed.data, durations, sessionKeys };
+}

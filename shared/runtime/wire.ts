@@ -1,0 +1,122 @@
+import { createKeyFileSigner } from "../adapters/ca/key-file.ts";
+import { createRecords } from "../adapters/kubernetes/records.ts";
+import { createBootPlane } from "../adapters/kubernetes/tinkerbell-boot-plane.ts";
+import { createWorkloadCluster } from "../adapters/kubernetes/workload-cluster.ts";
+import { createMemoryStore } from "../adapters/memory/store.ts";
+import { createNetBox } from "../adapters/netbox/netbox.ts";
+import { createPolicy, type PolicyCheck } from "../adapters/policy/policy-files.ts";
+import { connectRedis } from "../adapters/redis/store.ts";
+import { createFiles } from "../adapters/spire/files.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import { systemEntropy } from "../adapters/system/entropy.ts";
+import type { World } from "../engine/world.ts";
+import type { FleetSettings } from "../fleet/limits.ts";
+import type { StorePort } from "../ports/store.ts";
+import type { Settings } from "./config.ts";
+import type { AdminDeps } from "./deps.ts";
+import { createLog } from "./log.ts";
+import { Metrics } from "./metrics.ts";
+
+function fleetSettings(s: Settings): FleetSettings {
+  return {
+    durations: s.durations,
+    controlPlanes: s.FLEET_CONTROL_PLANES,
+    maxDiskRuns: s.FLEET_MAX_DISK_RUNS,
+    trustDomain: s.FLEET_TRUST_DOMAIN,
+    bmcNetworks: s.FLEET_BMC_NETWORKS,
+    rpcPort: s.FLEET_BMC_RPC_PORT,
+    namespace: s.FLEET_TINKERBELL_NAMESPACE,
+    netboxUser: s.FLEET_NETBOX_USER,
+    toolsImage: s.FLEET_TOOLS_IMAGE,
+    deviceUrl: s.FLEET_DEVICE_URL.replace(/\/$/, ""),
+    switchPort: s.FLEET_SWITCH_PORT,
+    unverifiedBoot: s.FLEET_UNVERIFIED_BOOT,
+  };
+}
+
+/** The store, or a refusal: configurations are cluster secrets and must not reach a disk, not even sealed for long. */
+async function openStore(s: Settings, say: (text: string) => void): Promise<StorePort> {
+  if (s.FLEET_REDIS_URL === undefined) {
+    say("no FLEET_REDIS_URL: the store is this process's memory, for one process only");
+    return createMemoryStore(systemClock);
+  }
+  const store = await connectRedis({ url: s.FLEET_REDIS_URL });
+  const persistence = await store.redisPersistence();
+  if (persistence !== "off") {
+    if (s.FLEET_REDIS_PERSISTENCE === "refuse")
+      throw new Error(
+        `Redis persistence is ${persistence}: set save "" and appendonly no, or FLEET_REDIS_PERSISTENCE=accept`,
+      );
+    say(`Redis persistence is ${persistence}, accepted by FLEET_REDIS_PERSISTENCE`);
+  }
+  return store;
+}
+
+export interface Wired {
+  readonly deps: AdminDeps;
+  readonly metrics: Metrics;
+}
+
+/** Builds everything from settings: the one place that knows adapters. @throws Error where a start must be refused */
+export async function wire(s: Settings, checkPolicy: PolicyCheck): Promise<Wired> {
+  const log = createLog(s.FLEET_LOG_LEVEL);
+  const metrics = new Metrics();
+  const timeoutMs = s.FLEET_CALL_TIMEOUT_MS;
+  const tinkerbell = {
+    kubeconfigFile: s.FLEET_TINKERBELL_KUBECONFIG,
+    namespace: s.FLEET_TINKERBELL_NAMESPACE,
+    timeoutMs,
+  };
+  const world: World = {
+    netbox: createNetBox({
+      url: s.FLEET_NETBOX_URL,
+      token: s.FLEET_NETBOX_TOKEN_FILE,
+      role: s.FLEET_NETBOX_ROLE,
+      timeoutMs,
+    }),
+    bootPlane: createBootPlane(tinkerbell),
+    records: createRecords(tinkerbell),
+    cluster: createWorkloadCluster({ kubeconfigFile: s.FLEET_CLUSTER_KUBECONFIG, timeoutMs }),
+    store: await openStore(s, (text) => log.warn(text)),
+    signer: await createKeyFileSigner({ keyFile: s.FLEET_CA_KEY_FILE, chainFile: s.FLEET_CA_CHAIN_FILE }),
+    files: createFiles({ spireNodesFile: s.FLEET_SPIRE_NODES_FILE, evidenceFolder: s.FLEET_EVIDENCE_DIR ?? null }),
+    policy: createPolicy(
+      {
+        classes: s.FLEET_CLASSES,
+        classInputs: s.FLEET_CLASS_INPUTS ?? null,
+        ekPins: s.FLEET_EK_PINS ?? null,
+        profiles: s.FLEET_PROFILES,
+        talosSecrets: s.FLEET_TALOS_SECRETS_FILE ?? null,
+      },
+      checkPolicy,
+    ),
+    clock: systemClock,
+    entropy: systemEntropy,
+    settings: fleetSettings(s),
+    event: (event) => {
+      metrics.event(event, Date.now());
+      const { kind, device, code, text } = event;
+      log[kind === "step-failed" || kind === "peer-down" ? "warn" : "info"]({ event: kind, device, code }, text);
+    },
+  };
+  await world.policy.current();
+  await world.netbox.checkVersion();
+  return {
+    metrics,
+    deps: {
+      world,
+      metrics,
+      log,
+      sessionKeys: s.sessionKeys,
+      limits: {
+        beginPerMinute: s.FLEET_RATE_BEGIN,
+        beginInFlight: 64,
+        configFailuresPerMinute: 30,
+        configFailuresInAll: 600,
+      },
+      trustedProxies: s.FLEET_TRUSTED_PROXIES,
+      adminToken: s.FLEET_ADMIN_TOKEN_FILE ?? null,
+      webhookSecret: s.FLEET_WEBHOOK_SECRET_FILE,
+    },
+  };
+}
