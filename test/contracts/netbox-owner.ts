@@ -8,6 +8,8 @@ export interface Owner {
   ): Promise<{ status: number; body: unknown }>;
   must(method: string, path: string, body?: unknown): Promise<Row>;
   addMachine(machine: MachineOrder): Promise<AddedMachine>;
+  /** Deletes every machine that was added here, with its addresses and cables. */
+  removeMachines(): Promise<void>;
 }
 export type Row = { readonly id: number } & Readonly<Record<string, unknown>>;
 export interface MachineOrder {
@@ -43,6 +45,7 @@ export function ownerOf(url: string, token: string): Owner {
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body as Row;
   };
+  const added: number[] = [];
   const addMachine: Owner["addMachine"] = async (order) => {
     const device = await must("POST", "/api/dcim/devices/", {
       name: order.name,
@@ -53,6 +56,7 @@ export function ownerOf(url: string, token: string): Owner {
       serial: `SN${order.name}`,
       custom_fields: order.customFields ?? {},
     });
+    added.push(device.id);
     const port = (name: string, managementOnly: boolean) =>
       must("POST", "/api/dcim/interfaces/", { device: device.id, name, type: "1000base-t", mgmt_only: managementOnly });
     const host = await port("eno1", false);
@@ -69,7 +73,10 @@ export function ownerOf(url: string, token: string): Owner {
     if (order.switchPort !== undefined) await plug(must, host.id, order.switchPort);
     return { id: device.id, host: host.id, management: management.id };
   };
-  return { call, must, addMachine };
+  const removeMachines = async () => {
+    for (const id of added.splice(0)) await call("DELETE", `/api/dcim/devices/${id}/`);
+  };
+  return { call, must, addMachine, removeMachines };
 }
 
 async function plug(must: Owner["must"], interfaceId: number, switchPort: string): Promise<void> {

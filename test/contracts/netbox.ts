@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createNetBox } from "../../shared/adapters/netbox/netbox.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import type { NetBoxPort } from "../../shared/ports/netbox.ts";
@@ -41,6 +41,8 @@ export function netboxContract(make: () => Promise<NetBoxFixture>): void {
       customFields: { fleet_class: "talos-worker", install_disk: "nvme0n1", approved_eks: ek, protected: true },
     });
   });
+
+  afterAll(() => owner.removeMachines());
 
   describe("reading", () => {
     it("takes a version with ETags", async () => {

@@ -58,8 +58,9 @@ export function record(
       changed_object_id: subject.id,
       object_repr: displayOf(model.table, subject),
       message: "",
-      prechange_data: pre,
-      postchange_data: post,
+      // A create has `{}` before it, as the real one says.
+      prechange_data: pre ?? {},
+      postchange_data: post ?? {},
     });
   }
   // NetBox sends none for journal entries on an object of another type.

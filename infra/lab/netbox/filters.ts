@@ -71,6 +71,7 @@ const deviceOfInterface: Read = (world, row) =>
   row.assigned_object_type === "dcim.interface"
     ? world.tables.interfaces.get(Number(row.assigned_object_id))?.device
     : undefined;
+const deviceName: Read = (world, row) => world.tables.devices.get(Number(deviceOfInterface(world, row)))?.name;
 const macsOf = (world: World, interfaceId: number) =>
   [...world.tables["mac-addresses"].values()]
     .filter((row) => row.assigned_object_id === interfaceId)
@@ -97,8 +98,9 @@ const common: Record<string, Filter> = {
 };
 
 const assignedFilters: Record<string, Filter> = {
-  device_id: related("devices", deviceOfInterface),
-  device: relatedBy("devices", "name", deviceOfInterface),
+  // These two filters are methods in NetBox: an id that is not there is no bad value, unlike on interfaces.
+  device_id: number(deviceOfInterface),
+  device: text(deviceName),
   interface_id: related("interfaces", own("assigned_object_id")),
   assigned_object_type: text(own("assigned_object_type")),
   assigned_object_id: number(own("assigned_object_id")),

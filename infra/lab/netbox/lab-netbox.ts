@@ -81,8 +81,9 @@ async function handle(
 ): Promise<void> {
   const method = request.method ?? "GET";
   const url = new URL(request.url ?? "/", "http://lab");
-  const text = await readBody(request);
-  if (url.pathname.startsWith("/lab/")) {
+  const ofLab = url.pathname.startsWith("/lab/");
+  const text = await readBody(request, ofLab ? Number.POSITIVE_INFINITY : MAX_BODY_BYTES);
+  if (ofLab) {
     send(lab, response, labDoor(lab, url.pathname, text === "" ? {} : JSON.parse(text)));
     return;
   }
@@ -164,12 +165,12 @@ function parsed(request: IncomingMessage, text: string): { value: unknown } | An
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request) {
     size += (part as Buffer).length;
-    if (size > MAX_BODY_BYTES) throw new Error("Request body exceeded settings.DATA_UPLOAD_MAX_MEMORY_SIZE.");
+    if (size > maxBytes) throw new Error("Request body exceeded settings.DATA_UPLOAD_MAX_MEMORY_SIZE.");
     parts.push(part as Buffer);
   }
   return Buffer.concat(parts).toString("utf8");

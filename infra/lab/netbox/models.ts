@@ -95,7 +95,7 @@ export const models: Partial<Record<TableName, Model>> = {
       const twin = [...world.tables.devices.values()].find(
         (each) => each.id !== row.id && each.name === row.name && each.name !== null && each.site === row.site,
       );
-      return twin === undefined ? null : { __all__: ["Device name must be unique per site."] };
+      return twin === undefined ? null : { __all__: ["Device name must be unique per site and tenant."] };
     },
   },
   interfaces: {
@@ -205,6 +205,12 @@ export const models: Partial<Record<TableName, Model>> = {
       description: "",
       comments: "",
       tags: [],
+    },
+    check(world, row) {
+      const twin = [...world.tables["ip-addresses"].values()].find(
+        (each) => each.id !== row.id && each.address === row.address,
+      );
+      return twin === undefined ? null : { address: [`Duplicate IP address found in global table: ${twin.address}`] };
     },
   },
   "journal-entries": {

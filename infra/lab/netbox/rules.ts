@@ -40,7 +40,7 @@ export function relation(table: TableName, nullable = true): Rule {
       return { fault: ["Related objects must be referenced by numeric ID or by dictionary of attributes."] };
     const wanted = Object.entries(value);
     const found = [...world.tables[table].values()].filter((row) => wanted.every(([key, each]) => row[key] === each));
-    const shown = JSON.stringify(value);
+    const shown = `{${wanted.map(([key, each]) => `'${key}': '${each}'`).join(", ")}}`;
     if (found.length > 1) return { fault: [`Multiple objects match the provided attributes: ${shown}`] };
     return found[0] === undefined
       ? { fault: [`Related object not found using the provided attributes: ${shown}`] }
@@ -62,7 +62,9 @@ export const termination: Rule = (world, value) => {
   const id = typeof end === "object" && end !== null && "object_id" in end ? Number(end.object_id) : Number.NaN;
   const row = world.tables.interfaces.get(id);
   if (row === undefined) return { fault: ["This field is required."] };
-  return row.cable === null ? { value: id } : { fault: [`Duplicate termination found for ${row.name}`] };
+  return row.cable === null
+    ? { value: id }
+    : { fault: [`Duplicate termination found for dcim.interface ${id}: cable ${row.cable}`] };
 };
 
 export interface Model {

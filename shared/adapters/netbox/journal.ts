@@ -47,8 +47,8 @@ export async function readChanges(client: NetBoxClient, id: number, desiredActio
       atMs: Date.parse(row.time),
       user: row.user_name,
       action: row.action === "create" || row.action === "delete" ? row.action : "update",
-      before: values(row.prechange_data, desiredActionName),
-      after: values(row.postchange_data, desiredActionName),
+      before: row.action === "create" ? null : values(row.prechange_data, desiredActionName),
+      after: row.action === "delete" ? null : values(row.postchange_data, desiredActionName),
     }));
 }
 

@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LabNetBox, startLabNetBox } from "../../../../infra/lab/netbox/lab-netbox.ts";
 import { type AddedMachine, type Owner, ownerOf } from "../../../contracts/netbox-owner.ts";
@@ -90,6 +92,33 @@ describe("shapes of the lab's NetBox against the recorded one", () => {
     const entry = { assigned_object_type: "dcim.device", assigned_object_id: machine.id, kind: "info", comments: "x" };
     const body = await owner.must("POST", "/api/extras/journal-entries/", entry);
     expect(differences(shape(body), shape(captured("journal: kind info").response.body))).toEqual([]);
+  });
+});
+
+describe("webhooks of the lab's NetBox against the recorded one", () => {
+  it("an owner sets desired_action", async () => {
+    const bodies: unknown[] = [];
+    const receiver = createServer(async (request, response) => {
+      let text = "";
+      for await (const part of request) text += part;
+      bodies.push(JSON.parse(text));
+      response.writeHead(204).end();
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const other = await startLabNetBox({
+      tokens: [{ token, user: "admin", write: true }],
+      webhook: { url, secret: "s" },
+    });
+    const { id } = await ownerOf(other.url, token).addMachine({ name: "m1", role: "fleet-node", number: 1 });
+    const change = { custom_fields: { desired_action: "attest" } };
+    await ownerOf(other.url, token).must("PATCH", `/api/dcim/devices/${id}/`, change);
+    await other.hooksIdle();
+    await other.close();
+    receiver.close();
+    const real = captured("webhook: owner sets desired_action").response.body;
+    const found = differences(shape(bodies.at(-1)), shape(real));
+    expect(found.filter((each) => !/\.tags/.test(each))).toEqual([]);
   });
 });
 
