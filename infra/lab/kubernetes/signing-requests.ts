@@ -1,3 +1,4 @@
+import { createPublicKey, verify } from "node:crypto";
 import { readCertificationRequest } from "../../../shared/formats/x509/certification-request.ts";
 import type { LabAuthority } from "./authority.ts";
 import { at, type JsonObject, type KubernetesObject, listAt, objectOf, sameJson, textAt, textsAt } from "./json.ts";
@@ -87,7 +88,9 @@ function requestOf(spec: JsonObject): Request | null {
   const body = /-----BEGIN CERTIFICATE REQUEST-----([^-]+)-----END CERTIFICATE REQUEST-----/.exec(text)?.[1];
   if (body === undefined) return null;
   try {
-    return readCertificationRequest(Buffer.from(body, "base64"));
+    const request = readCertificationRequest(Buffer.from(body, "base64"));
+    const key = createPublicKey({ key: Buffer.from(request.spki), type: "spki", format: "der" });
+    return verify("sha256", request.signed, key, request.untrustedSignature) ? request : null;
   } catch {
     return null;
   }

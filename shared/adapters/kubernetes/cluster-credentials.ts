@@ -84,8 +84,13 @@ export function csrRequest(request: string): Fleet.CsrRequest | null {
   );
   if (body?.[1] === undefined) return null;
   try {
-    const { spki, ...request } = readCertificationRequest(Buffer.from(body[1], "base64"));
-    return { ...request, spkiSha256: createHash("sha256").update(spki).digest("hex") };
+    const {
+      spki,
+      signed: _signed,
+      untrustedSignature: _signature,
+      ...fields
+    } = readCertificationRequest(Buffer.from(body[1], "base64"));
+    return { ...fields, spkiSha256: createHash("sha256").update(spki).digest("hex") };
   } catch {
     return null;
   }

@@ -1,24 +1,14 @@
-import { AsnConvert, AsnProp, AsnPropTypes } from "@peculiar/asn1-schema";
-import {
-  AlgorithmIdentifier,
-  AttributeTypeAndValue,
-  AttributeValue,
-  Extensions,
-  Name,
-  RelativeDistinguishedName,
-  SubjectPublicKeyInfo,
-} from "@peculiar/asn1-x509";
+import { childrenOf, type Der, der, expectTag, oidText, readDer, TAG } from "../der.ts";
+import { bitString, explicit, oid, printableString, sequence, unsignedInteger } from "../der-write.ts";
 import { FormatError } from "../error.ts";
+import { directoryString, readName } from "./name.ts";
+import { OID } from "./oids.ts";
 
-const COMMON_NAME = "2.5.4.3";
 const ORGANIZATION = "2.5.4.10";
-const SUBJECT_ALT_NAME = "2.5.29.17";
 const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
-const EC_PUBLIC_KEY = "1.2.840.10045.2.1";
-const RSA_ENCRYPTION = "1.2.840.113549.1.1.1";
-const ECDSA_WITH_SHA256 = "1.2.840.10045.4.3.2";
+const ATTRIBUTES = 0xa0;
 
-/** What a PKCS#10 asks for. Its signature is not checked: the API server did that when it took the request. */
+/** What a PKCS#10 asks for. */
 export interface CertificationRequestFields {
   readonly commonName: string;
   readonly organizations: readonly string[];
@@ -28,53 +18,36 @@ export interface CertificationRequestFields {
   readonly keyType: "EC" | "RSA" | "other";
   /** The DER of the SubjectPublicKeyInfo, as it stands in the request. */
   readonly spki: Uint8Array;
+  /** The CertificationRequestInfo, which the key of the request has signed. */
+  readonly signed: Uint8Array;
+  /** Not checked here. */
+  readonly untrustedSignature: Uint8Array;
 }
-
-class Attribute {
-  type = "";
-  values: ArrayBuffer[] = [];
-}
-AsnProp({ type: AsnPropTypes.ObjectIdentifier })(Attribute.prototype, "type");
-AsnProp({ type: AsnPropTypes.Any, repeated: "set" })(Attribute.prototype, "values");
-
-class CertificationRequestInfo {
-  version = 0;
-  subject = new Name();
-  subjectPublicKeyInfo = new ArrayBuffer(0);
-  attributes: Attribute[] = [];
-}
-AsnProp({ type: AsnPropTypes.Integer })(CertificationRequestInfo.prototype, "version");
-AsnProp({ type: Name })(CertificationRequestInfo.prototype, "subject");
-AsnProp({ type: AsnPropTypes.Any })(CertificationRequestInfo.prototype, "subjectPublicKeyInfo");
-AsnProp({ type: Attribute, context: 0, implicit: true, repeated: "set" })(
-  CertificationRequestInfo.prototype,
-  "attributes",
-);
-
-class CertificationRequest {
-  certificationRequestInfo = new CertificationRequestInfo();
-  signatureAlgorithm = new AlgorithmIdentifier();
-  signature = new ArrayBuffer(0);
-}
-AsnProp({ type: CertificationRequestInfo })(CertificationRequest.prototype, "certificationRequestInfo");
-AsnProp({ type: AlgorithmIdentifier })(CertificationRequest.prototype, "signatureAlgorithm");
-AsnProp({ type: AsnPropTypes.BitString })(CertificationRequest.prototype, "signature");
 
 /**
  * Reads a PKCS#10 CertificationRequest in DER.
- * @throws FormatError `not-canonical` for what is no PKCS#10, not DER, or has bytes behind it
- * @see RFC 2986, section 4
+ * @throws FormatError
+ * @see RFC 2986 section 4
  */
-export function readCertificationRequest(der: Uint8Array): CertificationRequestFields {
-  const { certificationRequestInfo: info } = parseExactly(der, CertificationRequest, "CertificationRequest");
-  if (info.version !== 0) throw new FormatError("unknown-value", "CertificationRequestInfo.version", 0);
-  const spki = new Uint8Array(info.subjectPublicKeyInfo);
-  const { algorithm } = parseExactly(spki, SubjectPublicKeyInfo, "SubjectPublicKeyInfo").algorithm;
+export function readCertificationRequest(bytes: Uint8Array): CertificationRequestFields {
+  const [info, , signature] = fieldsOf(readDer(bytes, "CertificationRequest"), "CertificationRequest", 3);
+  const [version, subject, spki, attributes] = fieldsOf(info, "CertificationRequestInfo", 4);
+  const written = expectTag(version, TAG.INTEGER, "CertificationRequestInfo.version").contents;
+  if (written.length !== 1 || written[0] !== 0) {
+    throw new FormatError("unknown-value", "CertificationRequestInfo.version", version?.offset ?? 0);
+  }
+  const [algorithm] = childrenOf(
+    expectTag(fieldsOf(spki, "SubjectPublicKeyInfo", 2)[0], TAG.SEQUENCE, "algorithm"),
+    "algorithm",
+  );
+  const keyAlgorithm = oidText(expectTag(algorithm, TAG.OID, "algorithm"), "algorithm");
   return {
-    ...subjectFields(info.subject),
-    hasSan: requestedExtensions(info).includes(SUBJECT_ALT_NAME),
-    keyType: algorithm === EC_PUBLIC_KEY ? "EC" : algorithm === RSA_ENCRYPTION ? "RSA" : "other",
-    spki,
+    ...subjectFields(expectTag(subject, TAG.SEQUENCE, "subject").raw),
+    hasSan: requestedExtensions(expectTag(attributes, ATTRIBUTES, "attributes")).includes(OID.subjectAltName),
+    keyType: keyAlgorithm === OID["id-ecPublicKey"] ? "EC" : keyAlgorithm === OID.rsaEncryption ? "RSA" : "other",
+    spki: expectTag(spki, TAG.SEQUENCE, "SubjectPublicKeyInfo").raw,
+    signed: expectTag(info, TAG.SEQUENCE, "CertificationRequestInfo").raw,
+    untrustedSignature: expectTag(signature, TAG.BIT_STRING, "signature").contents.subarray(1),
   };
 }
 
@@ -83,38 +56,46 @@ export function writeCertificationRequestInfo(
   subject: { readonly organizations: readonly string[]; readonly commonName: string },
   spki: Uint8Array,
 ): Uint8Array {
-  const info = new CertificationRequestInfo();
-  const rdn = (type: string, printableString: string) =>
-    new RelativeDistinguishedName([
-      new AttributeTypeAndValue({ type, value: new AttributeValue({ printableString }) }),
-    ]);
-  info.subject = new Name([
-    ...subject.organizations.map((organization) => rdn(ORGANIZATION, organization)),
-    rdn(COMMON_NAME, subject.commonName),
-  ]);
-  info.subjectPublicKeyInfo = new Uint8Array(spki).buffer;
-  return new Uint8Array(AsnConvert.serialize(info));
+  const rdn = (type: string, text: string) => der(TAG.SET, sequence(oid(type), printableString(text)));
+  const name = [
+    ...subject.organizations.map((text) => rdn(ORGANIZATION, text)),
+    rdn(OID.commonName, subject.commonName),
+  ];
+  return sequence(unsignedInteger(Uint8Array.of(0)), sequence(...name), spki, explicit(0));
 }
 
 /** Writes a PKCS#10 from its signed part and an ECDSA signature over it (SHA-256, DER). */
 export function writeCertificationRequest(info: Uint8Array, ecdsaSignature: Uint8Array): Uint8Array {
-  const request = new CertificationRequest();
-  request.certificationRequestInfo = parseExactly(info, CertificationRequestInfo, "CertificationRequestInfo");
-  request.signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
-  request.signature = new Uint8Array(ecdsaSignature).buffer;
-  return new Uint8Array(AsnConvert.serialize(request));
+  return sequence(info, sequence(oid(OID["ecdsa-with-SHA256"])), bitString(ecdsaSignature));
+}
+
+/** The fields of a SEQUENCE of exactly so many, each in the one encoding that DER has for it. */
+function fieldsOf(element: Der | undefined, structure: string, count: number): Der[] {
+  const parent = expectTag(element, TAG.SEQUENCE, structure);
+  const fields = childrenOf(parent, structure);
+  for (const field of [parent, ...fields]) requireShortestLength(field, structure);
+  if (fields.length > count) throw new FormatError("trailing", structure, fields[count]?.offset ?? 0);
+  if (fields.length < count) throw new FormatError("truncated", structure, parent.offset + parent.raw.length);
+  return fields;
+}
+
+function requireShortestLength(element: Der, structure: string): void {
+  if (element.raw.length !== der(element.tag, element.contents).length) {
+    throw new FormatError("not-canonical", structure, element.offset, "length");
+  }
 }
 
 function subjectFields(
-  subject: Name,
+  subject: Uint8Array,
 ): Pick<CertificationRequestFields, "commonName" | "organizations" | "otherSubject"> {
-  const entries = [...subject].flatMap((rdn) => [...rdn]);
-  const texts = (type: string) => entries.filter((entry) => entry.type === type).map((entry) => textOf(entry.value));
-  const [commonName, ...moreNames] = texts(COMMON_NAME);
+  const rdns = readName(subject);
+  const entries = rdns.flat().map(({ type, value }) => ({ type, text: directoryString(value) ?? "" }));
+  const texts = (type: string) => entries.filter((entry) => entry.type === type).map(({ text }) => text);
+  const [commonName, ...moreNames] = texts(OID.commonName);
   const organizations = texts(ORGANIZATION);
   const strange =
-    subject.some((rdn) => rdn.length !== 1) ||
-    entries.some((entry) => textOf(entry.value) === "") ||
+    rdns.some((rdn) => rdn.length !== 1) ||
+    entries.some(({ text }) => text === "") ||
     entries.length !== organizations.length + 1;
   return {
     commonName: commonName ?? "",
@@ -123,29 +104,16 @@ function subjectFields(
   };
 }
 
-function textOf(value: AttributeValue): string {
-  return value.printableString ?? value.utf8String ?? "";
-}
-
-function requestedExtensions(info: CertificationRequestInfo): string[] {
-  const values = info.attributes.filter(({ type }) => type === EXTENSION_REQUEST).flatMap(({ values }) => values);
-  return values.flatMap((value) =>
-    [...parseExactly(new Uint8Array(value), Extensions, "Extensions")].map((extension) => extension.extnID),
-  );
-}
-
-/** The parser accepts bytes behind the value and BER inside it: only what writes back the same is taken. */
-function parseExactly<T>(der: Uint8Array, type: new () => T, structure: string): T {
-  let parsed: T;
-  let written: Uint8Array;
-  try {
-    parsed = AsnConvert.parse(new Uint8Array(der).buffer, type);
-    written = new Uint8Array(AsnConvert.serialize(parsed));
-  } catch {
-    throw new FormatError("not-canonical", structure, 0);
-  }
-  if (written.length !== der.length || written.some((byte, index) => byte !== der[index])) {
-    throw new FormatError(der.length > written.length ? "trailing" : "not-canonical", structure, 0);
-  }
-  return parsed;
+function requestedExtensions(attributes: Der): string[] {
+  requireShortestLength(attributes, "attributes");
+  return childrenOf(attributes, "attributes").flatMap((attribute) => {
+    const [type, values] = fieldsOf(attribute, "Attribute", 2);
+    if (oidText(expectTag(type, TAG.OID, "Attribute"), "Attribute") !== EXTENSION_REQUEST) return [];
+    const lists = childrenOf(expectTag(values, TAG.SET, "Attribute"), "Attribute");
+    const extensions = lists.flatMap((list) => childrenOf(expectTag(list, TAG.SEQUENCE, "Extensions"), "Extensions"));
+    return extensions.map((extension) => {
+      const [id] = childrenOf(expectTag(extension, TAG.SEQUENCE, "Extension"), "Extension");
+      return oidText(expectTag(id, TAG.OID, "Extension"), "Extension");
+    });
+  });
 }
