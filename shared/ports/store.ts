@@ -21,7 +21,11 @@ export interface StorePort {
   putConfig(entry: ConfigEntry, ttlMs: number): Promise<"stored" | "serving" | "consumed">;
   /** unread → serving under `nonce` with a lease; the same nonce again is the same claim. One script. */
   claimConfig(deviceId: number, codeHash: string, nonce: string, leaseMs: number): Promise<ConfigClaim>;
-  /** What the nonce's holder says next: `renew` the lease, `release` to unread, `finish` (payload deleted, consumed marker set). */
+  /**
+   * What the nonce's holder says next: `renew` the lease, `release` to unread, `finish` (payload deleted, consumed marker
+   * set). `ttlMs` is the new lease, the payload's new TTL, the marker's TTL. False where the claim is not the nonce's any
+   * more; a lease that ran out can only be finished.
+   */
   settleConfig(
     deviceId: number,
     nonce: string,

@@ -18,6 +18,19 @@ describe("the store in memory", () => {
   });
 });
 
+it("the store in memory does not keep what is over", async () => {
+  let nowMs = 0;
+  const store = createMemoryStore({ nowMs: () => nowMs });
+  const before = process.memoryUsage().heapUsed;
+  const big = "x".repeat(1000);
+  for (let i = 0; i < 200_000; i++) {
+    nowMs += 10;
+    await store.put(`session ${i}`, `${big}${i}`, 1000);
+  }
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
+  expect(await store.list("session", 1000)).toHaveLength(100);
+});
+
 const binary = findRedisServer();
 if (process.env.FLEETD_TEST_NO_REDIS === "1") {
   process.stderr.write("FLEETD_TEST_NO_REDIS=1: the store's contract runs in memory only, not on Redis\n");

@@ -13,12 +13,14 @@ interface Held<T> {
   readonly endMs: number;
 }
 
+const SWEEP_EVERY_WRITES = 1024;
 const CONSUMED_TTL_MS = 400 * 24 * 3600 * 1000;
 
 /** Values with an end, for one process. */
 class Expiring<T> {
   readonly #held = new Map<string, Held<T>>();
   readonly #clock: ClockPort;
+  #writes = 0;
 
   constructor(clock: ClockPort) {
     this.#clock = clock;
@@ -33,6 +35,8 @@ class Expiring<T> {
   }
 
   set(key: string, value: T, ttlMs: number): void {
+    // What nobody asks for again must not stay for ever.
+    if (++this.#writes % SWEEP_EVERY_WRITES === 0) this.keys();
     this.#held.set(key, { value, endMs: this.#clock.nowMs() + ttlMs });
   }
 

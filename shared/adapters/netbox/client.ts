@@ -29,7 +29,6 @@ export class NetBoxError extends PortError {
 
   constructor(kind: PortErrorKind, status: number, detail: string) {
     super(kind, "netbox", detail);
-    this.name = "NetBoxError";
     this.status = status;
   }
 }

@@ -28,6 +28,7 @@ export interface Connection {
 const COMMAND_TIMEOUT_MS = 600;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_RETRY_MS = 2_000;
+const CLOCK_SYNC_MS = 60_000;
 
 /** Connects and waits until the server takes commands. @throws PortError unavailable @see facts/platform.md section 4 */
 export async function connect(settings: RedisSettings): Promise<Connection> {
@@ -76,31 +77,44 @@ async function ready(redis: Redis, timeoutMs: number): Promise<void> {
 class SafeConnection implements Connection {
   readonly redis: Redis;
   readonly #timeoutMs: number;
-  /** Server clock less ours. */
+  /** The server's clock less our monotonic one, which no setting of the time moves. */
   #offsetMs = 0;
+  #syncedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(redis: Redis, timeoutMs: number) {
     this.redis = redis;
     this.#timeoutMs = timeoutMs;
+    // After a reconnection it may be another server.
+    redis.on("ready", () => {
+      this.#syncedAtMs = Number.NEGATIVE_INFINITY;
+    });
   }
 
   async syncClock(): Promise<void> {
     const [seconds, micros] = (await this.redis.time()).map(Number);
-    this.#offsetMs = (seconds ?? 0) * 1000 + Math.floor((micros ?? 0) / 1000) - Date.now();
+    const serverMs = (seconds ?? 0) * 1000 + Math.floor((micros ?? 0) / 1000);
+    this.#syncedAtMs = performance.now();
+    this.#offsetMs = serverMs - this.#syncedAtMs;
   }
 
   async run(script: string, keys: readonly string[], args: readonly Argument[]): Promise<string | readonly Buffer[]> {
-    const deadlineMs = Date.now() + this.#offsetMs + this.#timeoutMs;
+    if (performance.now() - this.#syncedAtMs > CLOCK_SYNC_MS) await this.guard("TIME", this.syncClock());
+    const reply = await this.#once(script, keys, args);
+    if (reply !== "late") return reply;
+    // Nothing was done: the server hung, or its clock was set. With its time of now the command may be given again.
+    await this.guard("TIME", this.syncClock());
+    const again = await this.#once(script, keys, args);
+    if (again !== "late") return again;
+    throw new PortError("unavailable", "redis", "the command came too late and was not done");
+  }
+
+  async #once(script: string, keys: readonly string[], args: readonly Argument[]) {
+    const deadlineMs = Math.floor(performance.now() + this.#offsetMs + this.#timeoutMs);
     const rest = [keys.length, ...keys, deadlineMs, ...args].map((each) =>
       each instanceof Uint8Array ? Buffer.from(each) : each,
     );
     const reply = await this.guard("script", this.#evaluate(script, rest));
-    if (Array.isArray(reply)) return reply;
-    const word = String(reply);
-    if (word !== "late") return word;
-    // The server hung, or one of the clocks was set: nothing was done.
-    await this.syncClock().catch(() => undefined);
-    throw new PortError("unavailable", "redis", "the command came too late and was not done");
+    return Array.isArray(reply) ? (reply as readonly Buffer[]) : String(reply);
   }
 
   async #evaluate(script: string, rest: (string | number | Buffer)[]): Promise<unknown> {
