@@ -92,6 +92,9 @@ function suite(installed: string): void {
 
     it("frozen: a claim is unavailable, and does nothing when the server goes on", async () => {
       await store.putConfig(entry, 60_000);
+      // The server has the scripts: a late EVALSHA would run.
+      expect((await store.claimConfig(1, "other", "n", 60_000)).state).toBe("wrong-code");
+      expect(await store.setOnce("early", "1", 60_000)).toBe(true);
       server.freeze();
       await expect(store.claimConfig(1, "c", "late", 60_000)).rejects.toMatchObject(unavailable);
       await expect(store.setOnce("late", "1", 60_000)).rejects.toMatchObject(unavailable);
