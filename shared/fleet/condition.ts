@@ -112,7 +112,7 @@ export const CONDITIONS = {
     "The Template is mended.",
     "danger",
   ),
-  RunFailed: kind("The last run failed.", "owner", "The owner requests again.", "danger"),
+  RunFailed: kind("The last run failed.", "owner", "The owner requests again.", "warning"),
   ConfigUnread: kind("Installed, but the configuration is not read yet.", "machine", "The machine reads it.", null),
   NodeBootedHookOSAfterInstall: kind(
     "The machine booted HookOS again with its configuration unread.",

@@ -1,5 +1,4 @@
 import { CORDON_ANNOTATION, type NodePatch, type NodeView, QUARANTINE_TAINT } from "../cluster.ts";
-import { isUnfinished } from "../record.ts";
 import type { Draft } from "./draft.ts";
 
 type Reason = "quarantine" | "retire" | "reinstall";
@@ -10,8 +9,8 @@ function wantedReason(d: Draft, node: NodeView): Reason | null {
     return "retire";
   if (record.quarantine !== null) return "quarantine";
   const { run } = record;
-  if (run !== null && (run.kind === "provision" || run.kind === "wipe") && record.node?.uid === node.uid)
-    if (isUnfinished(run) || run.result === "unread") return "reinstall";
+  const replaced = (run?.kind === "provision" || run?.kind === "wipe") && record.node?.uid === node.uid;
+  if (replaced && d.o.device.status === "planned") return "reinstall";
   return null;
 }
 

@@ -79,7 +79,7 @@ export function approveCsrs(d: Draft): void {
     d.effect({ do: "approve-csr", csr, message: `fleetd: first kubelet certificate of ${o.device.name}` });
     return;
   }
-  if (fits.some((c) => c.request?.spkiSha256 !== first.spkiSha256)) return contended(d);
+  if (own.some((c) => c.request !== null && c.request.spkiSha256 !== first.spkiSha256)) return contended(d);
   const again = fits.find((c) => c.name === first.name && c.decision === "pending");
   if (again !== undefined && o.nowMs - first.approvedAtMs < o.settings.durations.tokenAfterApprovalMs)
     d.effect({ do: "approve-csr", csr: again, message: `fleetd: first kubelet certificate of ${o.device.name}` });

@@ -95,7 +95,14 @@ function freeSlot(d: Draft, startsSoon: boolean): void {
 
 /** What the machine was last told, the verdict and changed keys, as conditions. */
 function explain(d: Draft): void {
-  const { attention, verdict, quarantine } = d.record;
+  const { attention, verdict, quarantine, run } = d.record;
+  if (run !== null && run.kind !== "retire" && (run.result === "failed" || run.result === "expired"))
+    d.condition(
+      "RunFailed",
+      run.result,
+      `${run.kind} ended as ${run.result}: nothing is tried again by itself`,
+      run.name,
+    );
   if (attention !== null) d.condition("MachineWaits", attention.code, attention.text, attention.about);
   if (verdict?.result === "fail")
     d.condition(

@@ -25,7 +25,7 @@ function wanted(record: DeviceRecord, isoTime: (ms: number) => string) {
             run: run.name,
             request: run.request.id,
             requested_at: isoTime(run.request.atMs),
-            result: run.result ?? run.phase,
+            result: run.result ?? "unfinished",
           },
     fleetIdentity:
       identity === null

@@ -1,0 +1,278 @@
+import { claimed, served } from "../../shared/fleet/plan/config-access.ts";
+import { afterIntake } from "../../shared/fleet/plan/quarantine.ts";
+import type { DeviceRecord } from "../../shared/fleet/record.ts";
+import { Model } from "./model.ts";
+
+export interface Story {
+  readonly name: string;
+  readonly tell: () => Model;
+}
+
+const UUID = "11111111-2222-4333-8444-555555555555";
+
+function attests(m: Model, result: "pass" | "fail", codes: string[] = []): void {
+  m.say(`machine attests: ${result}`);
+  const verdict = { result, by: "intake" as const, atMs: m.nowMs, codes, dbxHash: "d1", sbatLevel: null };
+  m.record = afterIntake(m.record, m.device, verdict, { uuid: UUID, massFailure: false });
+}
+
+function minted(m: Model): void {
+  const { run } = m.record;
+  if (run === null) throw new Error("no run to mint for");
+  m.say("handler: code minted, configuration stored");
+  const config: NonNullable<DeviceRecord["config"]> = {
+    codeHash: "h",
+    run: run.name,
+    state: "unread",
+    mintedAtMs: m.nowMs,
+    nonce: null,
+    peer: null,
+    breaks: 0,
+    servedAtMs: null,
+    refetchedAtMs: null,
+    missingAtMs: null,
+    hookosAgainAtMs: null,
+    contendedAtMs: null,
+  };
+  m.record = {
+    ...m.record,
+    config,
+    token: { id: "abcdef", expiresAtMs: null, csr: null, contended: false, deletedAtMs: null },
+  };
+}
+
+function reads(m: Model): void {
+  m.say("node reads its configuration to the last byte");
+  const serving = claimed("h", "n", "10.0.0.7", m.nowMs)(m.record);
+  const done = serving && served("n", m.nowMs)(serving);
+  if (!done) throw new Error("the configuration was not served");
+  m.record = done;
+}
+
+function kubeletAsks(m: Model, change: { commonName?: string; spki?: string; name?: string } = {}): void {
+  m.cluster?.csrs.push({
+    name: change.name ?? "node-csr-1",
+    uid: `csr-${change.name ?? 1}`,
+    resourceVersion: "1",
+    username: "system:bootstrap:abcdef",
+    groups: [],
+    signerName: "kubernetes.io/kube-apiserver-client-kubelet",
+    usages: ["digital signature", "client auth"],
+    createdAtMs: m.nowMs,
+    decision: "pending",
+    request: {
+      commonName: change.commonName ?? "system:node:w1",
+      organizations: ["system:nodes"],
+      otherSubject: false,
+      hasSan: false,
+      keyType: "EC",
+      spkiSha256: change.spki ?? "k1",
+    },
+  });
+  m.say(`kubelet: CSR ${change.name ?? "node-csr-1"}`);
+}
+
+/** planned → active, the ordinary path. */
+function installed(): Model {
+  const m = new Model();
+  m.owner({ status: "planned" }, "aaaaaaaa-0000-4000-8000-000000000001");
+  m.changes = (m.changes ?? []).map((c) => ({ ...c, action: "create" as const, before: null }));
+  m.pass();
+  attests(m, "pass");
+  m.pass("confirm");
+  minted(m);
+  m.agent(2, "RUNNING");
+  m.pass();
+  m.agent(6, "SUCCESS");
+  m.pass();
+  reads(m);
+  m.pass();
+  m.node();
+  kubeletAsks(m);
+  m.pass();
+  m.minutes(2);
+  m.pass();
+  return m;
+}
+
+function retiring(): Model {
+  const m = installed();
+  m.lines.length = 0;
+  m.owner({ status: "decommissioning" }, "dddddddd-0000-4000-8000-000000000004");
+  m.pass();
+  return m;
+}
+
+export const stories: readonly Story[] = [
+  { name: "first-install", tell: installed },
+  {
+    name: "no-request-no-install",
+    tell: () => {
+      const m = installed();
+      m.lines.length = 0;
+      m.owner({ desiredAction: "wipe" }, "cccccccc-0000-4000-8000-000000000003");
+      m.pass();
+      m.agent(2, "SUCCESS");
+      m.pass();
+      attests(m, "pass");
+      m.pass("confirm");
+      return m;
+    },
+  },
+  {
+    name: "gates",
+    tell: () => {
+      const m = new Model({ installDiskSerial: null, protected: true });
+      m.owner({ desiredAction: "provision" }, "bbbbbbbb-0000-4000-8000-000000000002");
+      m.pass();
+      m.write({ protected: false });
+      m.pass();
+      m.write({ installDiskSerial: "S1", fleetClass: "unpinned" });
+      m.pass();
+      m.write({ fleetClass: "nosuch" });
+      m.pass();
+      m.conflict = "shares serial sn0001 with w2 (device 8)";
+      m.pass();
+      m.pass();
+      return m;
+    },
+  },
+  {
+    name: "attest-then-other-request",
+    tell: () => {
+      const m = installed();
+      m.lines.length = 0;
+      m.owner({ desiredAction: "attest" }, "eeeeeeee-0000-4000-8000-000000000005");
+      m.pass();
+      m.owner({ desiredAction: "wipe" }, "eeeeeeee-0000-4000-8000-000000000006");
+      m.pass();
+      attests(m, "pass");
+      m.agent(1, "SUCCESS");
+      m.pass();
+      return m;
+    },
+  },
+  {
+    name: "success-with-an-action-missing",
+    tell: () => {
+      const m = new Model();
+      m.owner({ desiredAction: "wipe" }, "ffffffff-0000-4000-8000-000000000007");
+      m.pass();
+      m.agent(1, "SUCCESS", "PENDING");
+      m.pass();
+      m.pass();
+      return m;
+    },
+  },
+  {
+    name: "protected-takes-a-request-back",
+    tell: () => {
+      const m = new Model();
+      m.owner({ desiredAction: "wipe" }, "ffffffff-0000-4000-8000-000000000008");
+      m.pass();
+      m.owner({ protected: true }, "ffffffff-0000-4000-8000-000000000009");
+      m.pass();
+      m.pass();
+      return m;
+    },
+  },
+  {
+    name: "old-row-brought-back",
+    tell: () => {
+      const m = installed();
+      m.lines.length = 0;
+      m.owner({ desiredAction: "attest" }, "eeeeeeee-0000-4000-8000-00000000000a");
+      m.pass();
+      attests(m, "pass");
+      m.agent(1, "SUCCESS");
+      m.pass();
+      m.say("somebody's older row is saved over ours");
+      m.write({ desiredAction: "attest" });
+      m.pass();
+      return m;
+    },
+  },
+  {
+    name: "retirement",
+    tell: () => {
+      const m = retiring();
+      m.agent(4, "SUCCESS");
+      m.pass();
+      m.say("BMC: first off fails");
+      m.job({ state: "failed", problem: "connection refused" });
+      m.pass();
+      m.minutes(6);
+      m.pass();
+      m.say("BMC: off");
+      m.job({ state: "completed" });
+      if (m.cluster)
+        m.cluster.pods = [
+          {
+            namespace: "default",
+            name: "web",
+            uid: "p1",
+            node: "w1",
+            phase: "Running",
+            terminating: false,
+            mirror: false,
+            daemonSet: false,
+          },
+        ];
+      m.pass();
+      m.pass();
+      if (m.cluster) m.cluster.pods = [];
+      m.pass();
+      m.pass();
+      return m;
+    },
+  },
+  {
+    name: "retirement-fails-and-backs-off",
+    tell: () => {
+      const m = retiring();
+      m.agent(1, "FAILED", "FAILED");
+      m.pass();
+      m.pass();
+      m.minutes(6);
+      m.pass();
+      return m;
+    },
+  },
+  {
+    name: "quarantine-and-back",
+    tell: () => {
+      const m = installed();
+      m.lines.length = 0;
+      attests(m, "fail", ["authority-not-accepted"]);
+      m.pass();
+      m.say("the node undoes its own cordon");
+      if (m.cluster?.node) m.cluster.node = { ...m.cluster.node, unschedulable: false };
+      m.pass();
+      attests(m, "pass");
+      m.pass();
+      return m;
+    },
+  },
+  {
+    name: "second-key-for-the-token",
+    tell: () => {
+      const m = new Model();
+      m.owner({ status: "planned" }, "aaaaaaaa-0000-4000-8000-00000000000b");
+      m.changes = (m.changes ?? []).map((c) => ({ ...c, action: "create" as const, before: null }));
+      attests(m, "pass");
+      m.pass("confirm");
+      minted(m);
+      m.agent(6, "SUCCESS");
+      m.pass();
+      reads(m);
+      kubeletAsks(m, { commonName: "system:node:w2", name: "other-node" });
+      kubeletAsks(m);
+      m.pass();
+      m.node();
+      kubeletAsks(m, { spki: "k2", name: "node-csr-2" });
+      m.pass();
+      m.pass();
+      return m;
+    },
+  },
+];
