@@ -1,5 +1,4 @@
 import { childrenOf, expectTag, readDer, readDerPrefix, TAG } from "../der.ts";
-import { FormatError } from "../error.ts";
 import {
   type Certificate,
   extendedKeyUsages,
@@ -30,8 +29,9 @@ export interface EkCertificate {
 const NV_HEADER_BYTES = 7;
 
 /**
- * The certificate alone out of an NV index: the stored-certificate header before it and the padding behind it go.
- * @throws FormatError when what is cut off is neither
+ * The certificate alone out of an NV index: the stored-certificate header before it and whatever pads the index behind
+ * it (ff, 00 and 11 are shipped) go, by the certificate's own length.
+ * @throws FormatError
  * @see TCG PC Client Specific Implementation Specification for Conventional BIOS, 1.21, 7.3.2 (TCG_PCCLIENT_STORED_CERT)
  */
 export function trimCertificate(bytes: Uint8Array): { der: Uint8Array; headerBytes: number; paddingBytes: number } {
@@ -39,11 +39,7 @@ export function trimCertificate(bytes: Uint8Array): { der: Uint8Array; headerByt
   const headed = bytes[0] === 0x10 && bytes[1] === 0x01 && bytes[2] === 0x00 && bytes[5] === 0x10 && bytes[6] === 0x02;
   const headerBytes = headed ? NV_HEADER_BYTES : 0;
   const der = expectTag(readDerPrefix(bytes.subarray(headerBytes), name, headerBytes), TAG.SEQUENCE, name).raw;
-  const padding = bytes.subarray(headerBytes + der.length);
-  const [fill = 0] = padding;
-  const uniform = (fill === 0x00 || fill === 0xff) && padding.every((octet) => octet === fill);
-  if (!uniform && !headed) throw new FormatError("trailing", name, headerBytes + der.length);
-  return { der, headerBytes, paddingBytes: padding.length };
+  return { der, headerBytes, paddingBytes: bytes.length - headerBytes - der.length };
 }
 
 /**

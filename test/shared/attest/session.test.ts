@@ -96,8 +96,9 @@ describe("install codes", () => {
     expect(isCodeShaped(code)).toBe(true);
   });
   test("too little randomness makes none", () => expect(() => installCode(new Uint8Array(16))).toThrow(RangeError));
-  test.each(["", ["$", "{code}"].join(""), "abcdefghijklmnopqrstuvwxyz", "A".repeat(27)])("%j has no code's shape", (shape) =>
-    expect(isCodeShaped(shape)).toBe(false),
+  test.each(["", ["$", "{code}"].join(""), "abcdefghijklmnopqrstuvwxyz", "A".repeat(27)])(
+    "%j has no code's shape",
+    (shape) => expect(isCodeShaped(shape)).toBe(false),
   );
   test("what is kept of a code is its labelled hash", () => {
     expect(codeHash("A".repeat(26))).toBe(sha(text("fleetd code v1"), text("A".repeat(26))).toString("hex"));
