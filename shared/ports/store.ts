@@ -23,8 +23,8 @@ export interface StorePort {
   claimConfig(deviceId: number, codeHash: string, nonce: string, leaseMs: number): Promise<ConfigClaim>;
   /**
    * What the nonce's holder says next: `renew` the lease, `release` to unread, `finish` (payload deleted, consumed marker
-   * set). `ttlMs` is the new lease, the payload's new TTL, the marker's TTL. False where the claim is not the nonce's any
-   * more; a lease that ran out can only be finished.
+   * set). `ttlMs` is the new lease (renew) or the marker's TTL (finish); a release leaves the payload its own. False where
+   * the claim is not the nonce's any more; a lease that ran out can only be finished.
    */
   settleConfig(
     deviceId: number,
@@ -32,6 +32,8 @@ export interface StorePort {
     outcome: "renew" | "release" | "finish",
     ttlMs: number,
   ): Promise<boolean>;
+  /** Gives an unread configuration a new TTL; false where there is none (never put, claimed, consumed, over). */
+  keepConfig(deviceId: number, ttlMs: number): Promise<boolean>;
   /** Removes an unread configuration (and a consumed marker only where `consumed` is true: a new provision). */
   dropConfig(deviceId: number, consumed: boolean): Promise<void>;
   /** SET NX PX of a marker (session tokens, store mark): true for the first caller only. */

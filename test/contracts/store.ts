@@ -154,16 +154,25 @@ export function storeContract(make: () => Promise<StoreFixture>): void {
       expect((await claim("c", "code-3")).state).toBe("claimed");
     });
 
-    it("ends with its TTL, and a release gives it a new one", async () => {
-      await store.putConfig(entry, 200);
+    it("ends with its TTL, which a claim and its release leave alone", async () => {
+      await store.putConfig(entry, 300);
       await claim("a");
-      await settle("a", "release", HOUR_MS);
-      await passMs(250);
+      await settle("a", "release", 0);
       expect(await states("b")).toEqual(["claimed"]);
-      await store.dropConfig(entry.deviceId, true);
-      await store.putConfig(entry, 100);
-      await passMs(150);
-      expect(await states("b")).toEqual(["missing"]);
+      await settle("b", "release", HOUR_MS);
+      await passMs(350);
+      expect(await states("c")).toEqual(["missing"]);
+    });
+
+    it("lives on where it is kept, as long as it is unread", async () => {
+      expect(await store.keepConfig(entry.deviceId, HOUR_MS)).toBe(false);
+      await store.putConfig(entry, 200);
+      expect(await store.keepConfig(entry.deviceId, HOUR_MS)).toBe(true);
+      await passMs(250);
+      expect(await states("a")).toEqual(["claimed"]);
+      expect(await store.keepConfig(entry.deviceId, HOUR_MS)).toBe(false);
+      await settle("a", "finish");
+      expect(await store.keepConfig(entry.deviceId, HOUR_MS)).toBe(false);
     });
 
     it("remembers a claim though the payload's TTL ends while it is served", async () => {

@@ -40,10 +40,11 @@ class Expiring<T> {
     this.#held.set(key, { value, endMs: this.#clock.nowMs() + ttlMs });
   }
 
-  /** The same value with another end; nothing where it is gone. */
-  keep(key: string, ttlMs: number): void {
+  /** The same value with another end; false where it is gone. */
+  keep(key: string, ttlMs: number): boolean {
     const value = this.get(key);
     if (value !== null) this.set(key, value, ttlMs);
+    return value !== null;
   }
 
   delete(key: string): void {
@@ -103,11 +104,12 @@ export function createMemoryStore(clock: ClockPort): StorePort {
       }
       if (!serving(claim)) return false;
       if (outcome === "renew") claims.set(key, { ...claim, leaseEndMs: clock.nowMs() + ttlMs }, CONSUMED_TTL_MS);
-      else {
-        claims.delete(key);
-        configs.keep(key, ttlMs);
-      }
+      else claims.delete(key);
       return true;
+    },
+
+    async keepConfig(deviceId, ttlMs) {
+      return claims.get(`${deviceId}`) === null && configs.keep(`${deviceId}`, ttlMs);
     },
 
     async dropConfig(deviceId, consumed) {

@@ -59,9 +59,14 @@ if ARGV[3] == 'renew' then
   redis.call('PEXPIRE', KEYS[2], ARGV[5])
 else
   redis.call('DEL', KEYS[2])
-  redis.call('PEXPIRE', KEYS[1], ARGV[4])
 end
 return 'yes'
+`;
+
+/** KEYS config, consumed; ARGV deadline, ttl */
+export const KEEP_CONFIG = `${HEAD}
+if redis.call('EXISTS', KEYS[2]) == 1 then return 'no' end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2]) == 1 and 'yes' or 'no'
 `;
 
 /** KEYS config, consumed; ARGV deadline, 1 to take the marker too */

@@ -21,7 +21,7 @@ export async function connectRedis(settings: RedisSettings): Promise<RedisStore>
   };
 }
 
-type Configurations = Pick<StorePort, "putConfig" | "claimConfig" | "settleConfig" | "dropConfig">;
+type Configurations = Pick<StorePort, "putConfig" | "claimConfig" | "settleConfig" | "keepConfig" | "dropConfig">;
 
 function configurations(connection: Connection, keys: Keys): Configurations {
   const run = (script: string, deviceId: number, ...args: Argument[]) =>
@@ -36,6 +36,9 @@ function configurations(connection: Connection, keys: Keys): Configurations {
     },
     async settleConfig(deviceId, nonce, outcome, ttlMs) {
       return (await run(scripts.SETTLE_CONFIG, deviceId, nonce, outcome, ttlMs, CONSUMED_TTL_MS)) === "yes";
+    },
+    async keepConfig(deviceId, ttlMs) {
+      return (await run(scripts.KEEP_CONFIG, deviceId, ttlMs)) === "yes";
     },
     async dropConfig(deviceId, consumed) {
       await run(scripts.DROP_CONFIG, deviceId, consumed ? 1 : 0);
