@@ -7,7 +7,7 @@ import type { Resource } from "./resources.ts";
 import { type Route, routeOf } from "./route.ts";
 import { matcher } from "./selectors.ts";
 import { admitSigningRequest, signRequest, updateSigningRequest } from "./signing-requests.ts";
-import { ApiError, badRequest, notFound } from "./status.ts";
+import { ApiError, badRequest, invalid, notFound } from "./status.ts";
 import { authorize, type User } from "./users.ts";
 import { admitObject, newObject } from "./write-object.ts";
 
@@ -47,7 +47,7 @@ export class LabApi {
     if (route === null) return this.#review(request);
     const { resource, namespace, name } = route;
     const verb = VERBS[request.method] ?? (name === "" ? "list" : "get");
-    authorize(request.user, verb, resource, name || textAt(request.body, "metadata", "name"), request.body);
+    authorize(request.user, verb, route, request.body);
     if (verb !== "list" && verb !== "get" && spend(this.#faults, "conflicts")) {
       throw new ApiError(409, "Conflict", "the lab answers a conflict");
     }
@@ -101,6 +101,9 @@ export class LabApi {
       return { ...stored, metadata: { ...stored.metadata, uid, resourceVersion }, status: sent.status };
     }
     if (subresource !== "") throw notFound(resource, sent.metadata.name);
+    if (resource.kind === "Secret" && sent.type !== stored.type) {
+      throw invalid(resource, sent.metadata.name, "type", `Invalid value: "${sent.type}": field is immutable`);
+    }
     if (resource.schema === undefined) return sent;
     const { status: _ignored, ...rest } = sent;
     const status = stored.status;

@@ -39,7 +39,13 @@ export class LabClient {
     const { url, token, timeoutMs = 10_000 } = this.#options;
     const type = contentType ?? (method === "PATCH" ? "application/merge-patch+json" : "application/json");
     return new Promise((resolve, reject) => {
-      const headers = { "content-type": type, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+      const text = body === undefined ? "" : JSON.stringify(body);
+      const headers = {
+        "content-type": type,
+        // Without it Node sends a DELETE's body with no length at all.
+        "content-length": Buffer.byteLength(text),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      };
       const request = httpsRequest(`${url}${path}`, { method, agent: this.#agent, headers, timeout: timeoutMs });
       request.on("timeout", () => request.destroy(new Error("timeout")));
       request.on("error", reject);
@@ -54,7 +60,7 @@ export class LabClient {
           else reject(new ClientError(`${method} ${path}`, status, answer));
         });
       });
-      request.end(body === undefined ? undefined : JSON.stringify(body));
+      request.end(text);
     });
   }
 

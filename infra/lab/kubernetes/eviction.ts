@@ -1,7 +1,7 @@
 import { at, type KubernetesObject, objectOf, textAt } from "./json.ts";
 import { type ObjectStore, secondsNow } from "./object-store.ts";
 import type { Resource } from "./resources.ts";
-import { ApiError, wrongUid } from "./status.ts";
+import { ApiError, badRequest, wrongUid } from "./status.ts";
 
 const FINISHED = ["Pending", "Succeeded", "Failed"];
 
@@ -17,8 +17,9 @@ export function evictPod(
   staysTerminating: boolean,
 ): void {
   const { name, namespace = "", uid } = pod.metadata;
+  if (textAt(body, "metadata", "name") !== name) throw badRequest("name in URL does not match name in Eviction object");
   const wanted = textAt(body, "deleteOptions", "preconditions", "uid");
-  if (wanted !== "" && wanted !== uid) throw wrongUid({ ...resources.pods, plural: "Pod" }, name, wanted, uid);
+  if (wanted !== "" && wanted !== uid) throw wrongUid(resources.pods, name, wanted, uid);
   const terminating = textAt(pod, "metadata", "deletionTimestamp") !== "";
   if (!terminating && !FINISHED.includes(textAt(pod, "status", "phase"))) takeDisruption(store, resources.budgets, pod);
   if (!staysTerminating) {

@@ -87,7 +87,7 @@ async function serve(
   if (url.searchParams.get("watch")) {
     const route = routeOf(url.pathname, api.resources);
     if (route === null) throw new ApiError(404, "NotFound", "the server could not find the requested resource");
-    authorize(user, "watch", route.resource, route.name, undefined);
+    authorize(user, "watch", route, undefined);
     return serveWatch(api.store, route, url.searchParams, response);
   }
   const { status, body } = api.handle({

@@ -59,7 +59,8 @@ export function wrongUid(resource: Resource, name: string, wanted: string, found
   const why =
     `the UID in the precondition (${wanted}) does not match the UID in record (${found}). ` +
     "The object might have been deleted and then recreated";
-  return conflict(resource, name, why);
+  // A failed precondition names the kind where other conflicts name the resource.
+  return conflict({ ...resource, plural: resource.kind }, name, why);
 }
 
 export function invalid(resource: Resource, name: string, field: string, why: string): ApiError {
@@ -70,9 +71,12 @@ export function invalid(resource: Resource, name: string, field: string, why: st
   return new ApiError(422, "Invalid", message, detailsOf(resource, name, { kind: resource.kind, causes }));
 }
 
-export function forbidden(user: string, verb: string, resource: Resource, why = ""): ApiError {
-  const message = `${qualified(resource)} is forbidden: User "${user}" cannot ${verb} resource "${resource.plural}"${why}`;
-  return new ApiError(403, "Forbidden", message, detailsOf(resource, ""));
+/** A call that the user may not make, with the server's reason; without one RBAC's words. */
+export function forbidden(user: string, verb: string, resource: Resource, name: string, why?: string): ApiError {
+  const scope = resource.namespaced ? "" : " at the cluster scope";
+  const words = `User "${user}" cannot ${verb} resource "${resource.plural}" in API group "${resource.group}"${scope}`;
+  const what = name === "" ? qualified(resource) : `${qualified(resource)} "${name}"`;
+  return new ApiError(403, "Forbidden", `${what} is forbidden: ${why ?? words}`, detailsOf(resource, name));
 }
 
 export function badRequest(message: string): ApiError {

@@ -2,6 +2,7 @@ import type { TLSSocket } from "node:tls";
 import { at, type KubernetesObject, textAt, textsAt } from "./json.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { Resource } from "./resources.ts";
+import type { Route } from "./route.ts";
 import { forbidden, unauthorized } from "./status.ts";
 
 export interface User {
@@ -62,23 +63,26 @@ function authenticated({ name, groups }: User): User {
  * What a bootstrap token and a node may do; everybody else may do all.
  * @see facts/kubernetes-tinkerbell.md 3: a node may undo its own cordon, not its taints
  */
-export function authorize(user: User, verb: string, resource: Resource, name: string, body: unknown): void {
+export function authorize(user: User, verb: string, { resource, name, subresource }: Route, body: unknown): void {
   const { plural } = resource;
+  const target = name || (verb === "create" ? textAt(body, "metadata", "name") : "");
+  const sub = subresource === "" ? resource : { ...resource, plural: `${plural}/${subresource}` };
   if (user.groups.includes("system:bootstrappers")) {
-    if (plural === "certificatesigningrequests" && ["create", "get", "watch"].includes(verb)) return;
-    throw forbidden(user.name, verb, resource, " at the cluster scope");
+    const asks = plural === "certificatesigningrequests" && subresource === "";
+    if (asks && ["create", "get", "watch"].includes(verb)) return;
+    throw forbidden(user.name, verb, sub, name);
   }
   if (!user.groups.includes("system:nodes")) return;
   const self = user.name.replace(/^system:node:/, "");
   if (plural === "nodes") {
-    const own = name === self && ["create", "get", "update", "patch"].includes(verb);
-    if (!own) throw forbidden(user.name, verb, resource, `: node "${self}" is not allowed to ${verb} node "${name}"`);
-    if (verb !== "create" && at(body, "spec", "taints") !== undefined) {
-      throw forbidden(user.name, verb, resource, `: node "${self}" is not allowed to modify taints`);
-    }
+    if (!["create", "get", "update", "patch"].includes(verb)) throw forbidden(user.name, verb, resource, target);
+    const refuse = (why: string) =>
+      forbidden(user.name, verb, resource, target, `node "${self}" is not allowed to ${why}`);
+    if (target !== self) throw refuse(`modify node "${target}"`);
+    if (verb !== "create" && at(body, "spec", "taints") !== undefined) throw refuse("modify taints");
     return;
   }
   if (plural === "leases" || (plural === "certificatesigningrequests" && verb !== "delete") || plural === "pods")
     return;
-  throw forbidden(user.name, verb, resource);
+  throw forbidden(user.name, verb, sub, target);
 }
