@@ -1,4 +1,3 @@
-import { constantTimeEqual } from "../crypto/equal.ts";
 import { FormatError } from "../formats/error.ts";
 import type { TpmtPublic } from "../formats/tpm2/public.ts";
 import { certifyProblem } from "./certify.ts";
@@ -24,16 +23,6 @@ export interface QuoteStageInput {
   /** The LDevID's area with its certification by the AK; both or neither. */
   readonly ldevidPublic?: Uint8Array;
   readonly certify?: SignedStatement;
-}
-
-/**
- * The secrets that a machine recovered, against those it was sent; a number or an order that differs is a no.
- * All are compared, whichever differs, so that the time tells nothing.
- */
-export function activationProblem(expected: readonly Uint8Array[], given: readonly Uint8Array[]): Refusal | null {
-  const equal = expected.map((secret, i) => constantTimeEqual(secret, given[i] ?? new Uint8Array(0)));
-  if (expected.length > 0 && given.length === expected.length && equal.every(Boolean)) return null;
-  return refusal("activation-failed", "activation", "not the secrets that were sent", "the secret of every challenge");
 }
 
 /**
