@@ -86,5 +86,14 @@ export function recordsContract(peer: string, start: () => Promise<KubernetesWor
       await expect(port.put(record(8051, "done"), null)).rejects.toMatchObject({ kind: "unavailable" });
       expect((await port.get(8051))?.text).toBe("done");
     });
+
+    it("meets a write that lands late as a conflict of the later one, or is met by it", async ({ skip }) => {
+      if (world.faults === null) return skip("only the lab's API can be made to misbehave");
+      const made = await port.put(record(8061, "first"), null);
+      await world.faults({ lateWrites: 1, lateMs: 200 });
+      await expect(port.put(record(8061, "late"), made.resourceVersion)).rejects.toMatchObject({ kind: "unavailable" });
+      await expect.poll(async () => (await port.get(8061))?.text, { timeout: 5_000 }).toBe("late");
+      await expect(port.put(record(8061, "next"), made.resourceVersion)).rejects.toMatchObject({ kind: "conflict" });
+    });
   });
 }

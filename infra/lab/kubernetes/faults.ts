@@ -8,6 +8,9 @@ export interface Faults {
   slowMs: number;
   /** So many writes are done and their answers lost. */
   loseAnswers: number;
+  /** So many writes get no answer and are done `lateMs` later. */
+  lateWrites: number;
+  lateMs: number;
   /** So many writes are answered 409 without being done. */
   conflicts: number;
   /** So many calls are answered 429 by priority and fairness. */
@@ -24,6 +27,8 @@ export const NO_FAULTS: Readonly<Faults> = {
   down: false,
   slowMs: 0,
   loseAnswers: 0,
+  lateWrites: 0,
+  lateMs: 1_000,
   conflicts: 0,
   throttled: 0,
   expiredContinues: 0,
@@ -39,7 +44,10 @@ export function setFaults(faults: Faults, change: unknown): void {
 }
 
 /** Counts one down; true while there was one left. */
-export function spend(faults: Faults, key: "loseAnswers" | "conflicts" | "throttled" | "expiredContinues"): boolean {
+export function spend(
+  faults: Faults,
+  key: "loseAnswers" | "lateWrites" | "conflicts" | "throttled" | "expiredContinues",
+): boolean {
   if (faults[key] <= 0) return false;
   faults[key] -= 1;
   return true;

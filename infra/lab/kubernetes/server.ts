@@ -4,14 +4,15 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
 import { parse as parseYaml } from "yaml";
-import { LabApi } from "./api.ts";
+import { type ApiRequest, LabApi } from "./api.ts";
 import { LabAuthority } from "./authority.ts";
 import { type Faults, NO_FAULTS, setFaults, spend } from "./faults.ts";
+import { textsAt } from "./json.ts";
 import { ObjectStore } from "./object-store.ts";
 import { resourcesOf } from "./resources.ts";
 import { routeOf } from "./route.ts";
 import { ApiError, badRequest } from "./status.ts";
-import { authenticate, authorize, secretOfToken, type User } from "./users.ts";
+import { authenticate, authorize, isExpiredToken, secretOfToken, type User } from "./users.ts";
 import { serveWatch } from "./watch.ts";
 
 export interface LabKubernetesOptions {
@@ -31,6 +32,7 @@ export interface LabKubernetes {
   close(): Promise<void>;
 }
 
+const TOKEN_CLEANER_MS = 1_000;
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 /** Starts a Kubernetes API over HTTPS on a loopback port. */
@@ -55,8 +57,10 @@ export async function startLabKubernetes(options: LabKubernetesOptions): Promise
     server.listen(options.port ?? 0, host, resolve);
   });
   const { port } = server.address() as AddressInfo;
+  const cleaner = setInterval(() => removeExpiredTokens(api), TOKEN_CLEANER_MS);
   const close = () =>
     new Promise<void>((resolve) => {
+      clearInterval(cleaner);
       server.close(() => resolve());
       server.closeAllConnections();
     });
@@ -76,6 +80,10 @@ async function serve(
     if (request.method === "POST") setFaults(faults, JSON.parse(text));
     return answer(response, 200, { ...faults });
   }
+  if (url.pathname === "/lab/lose" && request.method === "POST") {
+    for (const plural of textsAt(JSON.parse(text), "plurals")) loseAll(api, plural);
+    return answer(response, 200, {});
+  }
   if (faults.down) return void request.socket.destroy();
   if (faults.slowMs > 0) await sleep(faults.slowMs);
   if (spend(faults, "throttled")) {
@@ -90,16 +98,50 @@ async function serve(
     authorize(user, "watch", route, undefined);
     return serveWatch(api.store, route, url.searchParams, response);
   }
-  const { status, body } = api.handle({
+  const call: ApiRequest = {
     method: request.method ?? "GET",
     pathname: url.pathname,
     query: url.searchParams,
     contentType: request.headers["content-type"] ?? "",
     body: bodyOf(text, request.headers["content-type"] ?? ""),
     user,
-  });
+  };
+  if (call.method !== "GET" && spend(faults, "lateWrites")) {
+    setTimeout(() => handleLate(api, call), faults.lateMs).unref();
+    return void request.socket.destroy();
+  }
+  const { status, body } = api.handle(call);
   if (request.method !== "GET" && spend(faults, "loseAnswers")) return void request.socket.destroy();
   answer(response, status, body);
+}
+
+/** The token cleaner of a cluster's controller manager. */
+function removeExpiredTokens(api: LabApi): void {
+  const secrets = api.resources.find(({ plural }) => plural === "secrets");
+  if (secrets === undefined) return;
+  for (const secret of api.store.list(secrets, "kube-system")) {
+    if (isExpiredToken(secret)) api.store.remove(secrets, "kube-system", secret.metadata.name, {});
+  }
+}
+
+/** Every object of a kind is gone, as after a restore of an older etcd. */
+function loseAll(api: LabApi, plural: string): void {
+  const resource = api.resources.find((candidate) => candidate.plural === plural);
+  if (resource === undefined) return;
+  for (const { metadata } of api.store.list(resource, "")) {
+    if (api.store.has(resource, metadata.namespace ?? "", metadata.name)) {
+      api.store.remove(resource, metadata.namespace ?? "", metadata.name, {});
+    }
+  }
+}
+
+/** Nobody hears whether it went well. */
+function handleLate(api: LabApi, call: ApiRequest): void {
+  try {
+    api.handle(call);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
 }
 
 function answer(

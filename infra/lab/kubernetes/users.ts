@@ -10,6 +10,8 @@ export interface User {
   readonly groups: readonly string[];
 }
 
+const TOKEN_TYPE = "bootstrap.kubernetes.io/token";
+
 /** Who asks: a static token, a client certificate of the cluster's authority, or a bootstrap token. */
 export function authenticate(
   authorization: string | undefined,
@@ -38,15 +40,19 @@ export function secretOfToken(store: ObjectStore, secrets: Resource): (id: strin
   };
 }
 
+/** True for a bootstrap token whose expiration has passed, or can't be read. */
+export function isExpiredToken(secret: KubernetesObject): boolean {
+  const expiration = Buffer.from(textAt(secret, "data", "expiration"), "base64").toString();
+  return textAt(secret, "type") === TOKEN_TYPE && expiration !== "" && !(Date.parse(expiration) > Date.now());
+}
+
 function bootstrapUser(bearer: string, bootstrapToken: (id: string) => KubernetesObject | null): User | null {
   const [, id, secret] = /^([a-z0-9]{6})\.([a-z0-9]{16})$/.exec(bearer) ?? [];
   const stored = id === undefined ? null : bootstrapToken(id);
-  if (stored === null || textAt(stored, "type") !== "bootstrap.kubernetes.io/token") return null;
+  if (stored === null || textAt(stored, "type") !== TOKEN_TYPE) return null;
   const data = (key: string) => Buffer.from(textAt(stored, "data", key), "base64").toString();
   if (data("token-secret") !== secret || data("usage-bootstrap-authentication") !== "true") return null;
-  const expiration = data("expiration");
-  // A time that cannot be read counts as past.
-  if (expiration !== "" && !(Date.parse(expiration) > Date.now())) return null;
+  if (isExpiredToken(stored)) return null;
   const extra = data("auth-extra-groups")
     .split(",")
     .filter((group) => group !== "");

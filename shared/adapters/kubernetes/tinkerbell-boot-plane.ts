@@ -47,7 +47,12 @@ export function createBootPlane(options: BootPlaneOptions): BootPlanePort {
         owned("Job", deviceId),
       ]);
       // Read last: a Job that was seen completed has its Tasks by now.
-      const tasks = jobs.length + workflows.length === 0 ? [] : await client.list(path("Task"));
+      const owners = [
+        ...jobs.map(({ object }) => identity(object).name),
+        ...workflows.map(({ object }) => `netboot-${identity(object).name}`),
+      ];
+      const narrow = deviceId === undefined ? {} : { labelSelector: `owner-name in (${owners.join(",")})` };
+      const tasks = owners.length === 0 ? [] : await client.list(path("Task"), narrow);
       return {
         hardware: hardware.map(({ object, owner }) => hardwareView(object, owner)),
         workflows: workflows.map(({ object, owner }) => workflowView(object, owner, tasks)),
