@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Agent, request as httpsRequest } from "node:https";
 import { parse } from "yaml";
-import { type JsonObject, type KubernetesObject, listAt, objectOf, textAt } from "./json.ts";
+import { at, type JsonObject, type KubernetesObject, listAt, objectOf, textAt } from "./json.ts";
 
 export interface LabClientOptions {
   readonly url: string;
@@ -83,21 +83,37 @@ export class LabClient {
   }
 }
 
-/** Makes a client from the current context of a kubeconfig file with inline data, and the context's namespace. */
-export function clientOf(kubeconfigFile: string): { readonly client: LabClient; readonly namespace: string } {
+/** Makes a client from the current context of a kubeconfig file, and the context's namespace. */
+export function clientOf(kubeconfigFile: string): KubeconfigClient {
   const config: unknown = parse(readFileSync(kubeconfigFile, "utf8"));
   const named = (list: string, name: string) => listAt(config, list).find((entry) => textAt(entry, "name") === name);
   const context = named("contexts", textAt(config, "current-context"));
-  const cluster = named("clusters", textAt(context, "context", "cluster"));
-  const user = named("users", textAt(context, "context", "user"));
-  const data = (value: unknown, ...path: string[]) => Buffer.from(textAt(value, ...path), "base64").toString();
-  const cert = data(user, "user", "client-certificate-data");
-  const token = textAt(user, "user", "token");
+  const cluster = at(named("clusters", textAt(context, "context", "cluster")), "cluster");
+  const user = at(named("users", textAt(context, "context", "user")), "user");
+  const cert = pemOf(user, "client-certificate");
+  const token = textAt(user, "token");
+  const url = textAt(cluster, "server");
+  const caPem = pemOf(cluster, "certificate-authority");
   const client = new LabClient({
-    url: textAt(cluster, "cluster", "server"),
-    caPem: data(cluster, "cluster", "certificate-authority-data"),
+    url,
+    caPem,
     ...(token !== "" && { token }),
-    ...(cert !== "" && { certificate: { cert, key: data(user, "user", "client-key-data") } }),
+    ...(cert !== "" && { certificate: { cert, key: pemOf(user, "client-key") } }),
   });
-  return { client, namespace: textAt(context, "context", "namespace") || "default" };
+  return { client, url, caPem, namespace: textAt(context, "context", "namespace") || "default" };
+}
+
+export interface KubeconfigClient {
+  readonly client: LabClient;
+  readonly url: string;
+  readonly caPem: string;
+  readonly namespace: string;
+}
+
+/** PEM that stands in a kubeconfig itself, or in a file that it names. */
+function pemOf(entry: unknown, key: string): string {
+  const inline = textAt(entry, `${key}-data`);
+  if (inline !== "") return Buffer.from(inline, "base64").toString();
+  const file = textAt(entry, key);
+  return file === "" ? "" : readFileSync(file, "utf8");
 }
