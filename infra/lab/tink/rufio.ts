@@ -27,12 +27,16 @@ export class LabRufio {
     this.#settings = settings;
   }
 
-  /** One pass over Jobs, Tasks and Machines. */
-  async reconcile(): Promise<void> {
+  /** One pass over Jobs and Tasks. */
+  async reconcileJobs(): Promise<void> {
     const jobs = await this.#client.list(this.#paths.jobs);
     for (const job of jobs) await this.#job(job);
     const tasks = await this.#client.list(this.#paths.tasks);
     await Promise.all(tasks.map((task) => reconcileTask(this.#client, this.#paths, this.#settings, task)));
+  }
+
+  /** One pass over Machines, one after another: a BMC that is slow delays the others' power states. */
+  async reconcileMachines(): Promise<void> {
     for (const machine of await this.#client.list(this.#paths.machines)) await this.#machine(machine);
   }
 

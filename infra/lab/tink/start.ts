@@ -42,7 +42,8 @@ export async function startLabTink(options: LabTinkOptions): Promise<LabTink> {
   const stop = new AbortController();
   const loops = [
     repeat(() => reconcileWorkflows(client, paths, namespace), pollMs, stop.signal),
-    repeat(() => rufio.reconcile(), pollMs, stop.signal),
+    repeat(() => rufio.reconcileJobs(), pollMs, stop.signal),
+    repeat(() => rufio.reconcileMachines(), pollMs, stop.signal),
   ];
   return {
     url: server.url,

@@ -158,3 +158,76 @@ describe("agents that lie", () => {
     expect(await actions("run-10")).toEqual(["disk-guard PENDING", "wipe SUCCESS"]);
   });
 });
+
+describe("reports that no honest agent sends", () => {
+  const report = async (name: string, index: number, state: string) => {
+    const task = listAt((await world.workflow(name)).status, "tasks")[0];
+    const response = await fetch(`${world.tink.url}/report`, {
+      method: "POST",
+      body: JSON.stringify({
+        workflowId: `tinkerbell/${name}`,
+        taskId: textAt(task, "id"),
+        agentId: textAt(task, "agentID"),
+        actionId: textAt(listAt(task, "actions")[index], "id"),
+        state,
+      }),
+    });
+    return response.status;
+  };
+  const short = async (name: string, mac: string, timeoutSeconds: number) => {
+    const action = (title: string) => `{name: ${title}, image: "x:1", timeout: 600, command: ["x"]}`;
+    const data = [
+      'version: "0.1"',
+      `global_timeout: ${timeoutSeconds}`,
+      `tasks: [{name: t, worker: "{{ .device_1 }}", actions: [${action("one")}, ${action("two")}, ${action("three")}]}]`,
+    ].join("\n");
+    await world.kubernetes.admin.call("POST", world.paths.templates, { metadata: { name }, spec: { data } });
+    await world.declare(name, mac, "192.0.2.99");
+    await world.run(name, name, name, mac);
+    await reaches(name, "PENDING");
+  };
+
+  it("SUCCESS of the last action after FAILED makes SUCCESS", async () => {
+    await short("odd-1", "52:54:00:00:09:01", 600);
+    expect(await report("odd-1", 0, "FAILED")).toBe(200);
+    expect(await state("odd-1")).toBe("FAILED");
+    expect(await report("odd-1", 2, "SUCCESS")).toBe(200);
+    await reaches("odd-1", "SUCCESS");
+    expect(await actions("odd-1")).toEqual(["one FAILED", "two PENDING", "three SUCCESS"]);
+  });
+
+  it("the global timeout fires at the next report, and SUCCESS may follow it", async () => {
+    await short("odd-2", "52:54:00:00:09:02", 1);
+    await report("odd-2", 0, "RUNNING");
+    const stop = async () => Date.parse(textAt((await world.workflow("odd-2")).status, "globalExecutionStop"));
+    await expect.poll(async () => (await stop()) < Date.now(), { timeout: 5_000 }).toBe(true);
+    expect(await state("odd-2")).toBe("RUNNING");
+    await report("odd-2", 0, "SUCCESS");
+    expect(await state("odd-2")).toBe("TIMEOUT");
+    await report("odd-2", 2, "SUCCESS");
+    await reaches("odd-2", "SUCCESS");
+  });
+
+  it("of an action, an agent or a Workflow that isn't there are refused", async () => {
+    await short("odd-3", "52:54:00:00:09:03", 600);
+    expect(await report("odd-3", 7, "SUCCESS")).toBe(404);
+    await world.kubernetes.admin.call("DELETE", `${world.paths.workflows}/odd-3`);
+    const response = await fetch(`${world.tink.url}/report`, {
+      method: "POST",
+      body: JSON.stringify({ workflowId: "tinkerbell/odd-3", state: "SUCCESS" }),
+    });
+    expect(response.status).toBe(500);
+  });
+
+  it("a finished Workflow of the same agent can hide the next for a while", async () => {
+    await short("odd-4", "52:54:00:00:09:04", 600);
+    await report("odd-4", 2, "SUCCESS");
+    await reaches("odd-4", "SUCCESS");
+    const ask = async () =>
+      (await fetch(`${world.tink.url}/get-action`, { method: "POST", body: '{"agentId":"52:54:00:00:09:04"}' })).status;
+    expect(await ask()).toBe(412);
+    await world.run("odd-5", "odd-4", "odd-4", "52:54:00:00:09:04");
+    await reaches("odd-5", "PENDING");
+    await expect.poll(ask, { timeout: 10_000 }).toBe(200);
+  });
+});
