@@ -81,11 +81,18 @@ export interface LoadedFleet {
 
 /** The fleet's memory; where there is none it begins now, and older requests are held (spec/30, "Requests"). */
 export async function loadFleet(world: Pick<World, "records" | "clock">): Promise<LoadedFleet> {
-  const stored = await world.records.fleet();
+  let stored = await world.records.fleet();
   if (stored === null) {
     const fleet = newFleetRecord(world.clock.nowMs());
-    const made = await world.records.putFleet(JSON.stringify(fleet), null);
-    return { fleet, resourceVersion: made.resourceVersion };
+    try {
+      const made = await world.records.putFleet(JSON.stringify(fleet), null);
+      return { fleet, resourceVersion: made.resourceVersion };
+    } catch (error) {
+      // Another pass began the memory in the same moment: its epoch counts.
+      if (!isPortError(error, "conflict")) throw error;
+      stored = await world.records.fleet();
+      if (stored === null) throw error;
+    }
   }
   const parsed = fleetRecordSchema.safeParse(JSON.parse(stored.text));
   if (!parsed.success) throw new PortError("rejected", "records", "fleetd-fleet is no record of this version");

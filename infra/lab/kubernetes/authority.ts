@@ -40,6 +40,11 @@ export class LabAuthority {
     this.pem = this.issue({ commonName, use: "authority" }, spki);
   }
 
+  /** The authority's private key, PKCS#8 in PEM: for an issuer that lives in a file. */
+  keyPem(): string {
+    return this.#key.export({ type: "pkcs8", format: "pem" }).toString();
+  }
+
   /** Issues a certificate in PEM for a SubjectPublicKeyInfo in DER. */
   issue(profile: Profile, spki: Uint8Array): string {
     const nowMs = Date.now();

@@ -44,6 +44,7 @@ export async function applySteps(
   steps: readonly Step[],
 ): Promise<PortError | null> {
   let recordVersion = resourceVersion;
+  let said = observed.record.conditions;
   for (const step of steps) {
     try {
       if (step.do === "put-record")
@@ -58,14 +59,19 @@ export async function applySteps(
     const kind = step.do === "journal" ? "journal" : "step";
     const code = step.do === "journal" ? step.level : step.do;
     world.event({ kind, device: observed.device.name, code, text: describe(step) });
-    if (step.do === "put-record") sayConditions(world, observed, step.record.conditions);
+    if (step.do === "put-record") {
+      sayConditions(world, observed.device.name, said, step.record.conditions);
+      said = step.record.conditions;
+    }
   }
   return null;
 }
 
-function sayConditions(world: World, observed: Observed, conditions: Observed["record"]["conditions"]): void {
-  const before = new Set(observed.record.conditions.map((c) => `${c.type}/${c.reason}/${c.about}`));
-  for (const c of conditions)
+type Conditions = Observed["record"]["conditions"];
+
+function sayConditions(world: World, device: string, old: Conditions, now: Conditions): void {
+  const before = new Set(old.map((c) => `${c.type}/${c.reason}/${c.about}`));
+  for (const c of now)
     if (!before.has(`${c.type}/${c.reason}/${c.about}`))
-      world.event({ kind: "condition", device: observed.device.name, code: `${c.type}/${c.reason}`, text: c.message });
+      world.event({ kind: "condition", device, code: `${c.type}/${c.reason}`, text: c.message });
 }

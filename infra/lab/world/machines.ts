@@ -1,0 +1,22 @@
+import type { Material } from "./material.ts";
+import { HOOKOS_MARKER, OS_MARKER } from "./material.ts";
+import type { LabPaths } from "./paths.ts";
+
+/** Options of the machines' process: where they boot from, what signed it, how they are reached. */
+export function machinesOptions(
+  paths: LabPaths,
+  material: Material,
+  at: { readonly bmcPort: number; readonly tinkUrl: string; readonly deviceUrl: string; readonly swtpm: boolean },
+): unknown {
+  return {
+    state: paths.at("machines"),
+    bmcPort: at.bmcPort,
+    tinkUrl: at.tinkUrl,
+    deviceUrl: at.deviceUrl,
+    caFile: paths.tls.ca,
+    tpm: at.swtpm ? "swtpm" : "software",
+    authority: material.authority,
+    hookosCommandLine: `console=tty0 ${HOOKOS_MARKER} fleet_attest_url=${at.deviceUrl} tinkerbell_tls=true`,
+    osCommandLine: `talos.platform=metal ${OS_MARKER}`,
+  };
+}
