@@ -17,7 +17,7 @@ const labels = (deviceId: number): Record<string, string> => ({
 const hardware = (name: string, deviceId: number, mac = "52:54:00:00:00:01", allowPXE = false): HardwareManifest => ({
   apiVersion: "tinkerbell.org/v1alpha1",
   kind: "Hardware",
-  metadata: { name, labels: labels(deviceId), annotations: { "fleetd.dev/name": name } },
+  metadata: { name, labels: labels(deviceId), annotations: { "fleetd.dev/device-name": name } },
   spec: {
     bmcRef: { apiGroup: "bmc.tinkerbell.org", kind: "Machine", name },
     disks: [{ device: "/dev/nvme0n1" }],
@@ -95,7 +95,7 @@ export function bootPlaneContract(peer: string, start: () => Promise<KubernetesW
       await world.admin.call("PATCH", `${base}/hardware/hw-1`, { metadata: { annotations: { other: "kept" } } });
       await port.apply(hardware("hw-1", 9001, "52:54:00:00:00:01", true));
       const stored = await world.admin.get(`${base}/hardware/hw-1`);
-      expect(stored?.metadata.annotations).toMatchObject({ other: "kept", "fleetd.dev/name": "hw-1" });
+      expect(stored?.metadata.annotations).toMatchObject({ other: "kept", "fleetd.dev/device-name": "hw-1" });
       expect((await only(9001)).hardware[0]?.allowPxe).toBe(true);
     });
 

@@ -7,7 +7,7 @@ import { read, removeObject } from "./remove.ts";
 
 const KEY = "record.json";
 const FLEET = "fleetd-fleet";
-const NAME = "fleetd.dev/name";
+const NAME = "fleetd.dev/device-name";
 
 export interface RecordsOptions extends ClientOptions {
   readonly namespace: string;
