@@ -1,4 +1,4 @@
-import { constants, verify } from "node:crypto";
+import { constants, createVerify, verify } from "node:crypto";
 import type { HashName } from "./hash.ts";
 import { CURVE_BYTES, type EcPublicKey, importPublicKey, leftPad, type RsaPublicKey } from "./public-key.ts";
 
@@ -12,10 +12,12 @@ export function verifyRsassa(key: RsaPublicKey, hash: HashName, data: Uint8Array
 export function verifyRsapss(key: RsaPublicKey, hash: HashName, data: Uint8Array, signature: Uint8Array): boolean {
   const imported = importPublicKey(key);
   if (!imported || signature.length !== key.modulus.length) return false;
-  // workerd takes padding options only with a key in PEM.
+  // workerd takes padding options only with a key in PEM, and its one-shot verify leaves them unread.
   const pem = imported.export({ type: "spki", format: "pem" }).toString();
   const saltLength = constants.RSA_PSS_SALTLEN_AUTO;
-  return verify(hash, data, { key: pem, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }, signature);
+  return createVerify(hash)
+    .update(data)
+    .verify({ key: pem, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }, signature);
 }
 
 /** Whether an ECDSA signature, given as its two numbers, is the key's over the data. */
