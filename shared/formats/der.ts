@@ -101,6 +101,8 @@ export function expectTag(element: Der | undefined, tag: number, structure: stri
  */
 export function oidText(element: Der, structure: string): string {
   const { contents } = expectTag(element, TAG.OID, structure);
+  // Before the arithmetic: an arc of a megabyte would take minutes.
+  if (contents.length > 64) throw new FormatError("out-of-bounds", structure, element.offset, "object identifier");
   const arcs: bigint[] = [];
   let value = 0n;
   let open = false;
@@ -114,11 +116,16 @@ export function oidText(element: Der, structure: string): string {
     }
   }
   const first = arcs[0];
-  if (open || first === undefined || contents.length > 64) {
+  if (open || first === undefined) {
     throw new FormatError("truncated", structure, element.offset, "object identifier");
   }
   const top = first < 80n ? first / 40n : 2n;
   return [top, first - top * 40n, ...arcs.slice(1)].join(".");
+}
+
+/** Bytes as the characters of the same numbers; any number of them, where a spread into fromCharCode has its limit. */
+export function latin1(bytes: Uint8Array): string {
+  return Array.from(bytes, (octet) => String.fromCharCode(octet)).join("");
 }
 
 /** Writes one element around its parts. */

@@ -1,3 +1,4 @@
+import { latin1 } from "../der.ts";
 import { FormatError } from "../error.ts";
 
 /** SbatLevel: its date and the lowest generation of each component that still boots. @see shim, SBAT.md */
@@ -11,7 +12,7 @@ export interface SbatLevel {
  * @throws FormatError
  */
 export function readSbatLevel(data: Uint8Array): SbatLevel {
-  const text = String.fromCharCode(...data).replace(/\0+$/, "");
+  const text = latin1(data).replace(/\0+$/, "");
   const generations: Record<string, number> = {};
   let datestamp = "";
   let offset = 0;

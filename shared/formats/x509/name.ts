@@ -1,4 +1,4 @@
-import { childrenOf, type Der, expectTag, oidText, readDer, TAG } from "../der.ts";
+import { childrenOf, type Der, expectTag, latin1, oidText, readDer, TAG } from "../der.ts";
 
 // The short names that RFC 4514 and common tools agree on; any other type is written by its number and the value's DER.
 const shortNames: Readonly<Record<string, string>> = {
@@ -67,7 +67,7 @@ export function directoryString(value: Der): string | null {
     return text;
   }
   if (value.tag === TAG.UTF8_STRING) return new TextDecoder().decode(value.contents);
-  return String.fromCharCode(...value.contents);
+  return latin1(value.contents);
 }
 
 function attributeText({ type, value }: NameAttribute): string {

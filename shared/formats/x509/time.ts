@@ -1,4 +1,4 @@
-import { type Der, der, TAG } from "../der.ts";
+import { type Der, der, latin1, TAG } from "../der.ts";
 import { FormatError } from "../error.ts";
 
 const DAY_MS = 86_400_000;
@@ -36,7 +36,7 @@ function civilOf(days: number): { year: number; month: number; day: number } {
  * @see RFC 5280 section 4.1.2.5
  */
 export function readTime(element: Der, structure: string): number {
-  const text = String.fromCharCode(...element.contents);
+  const text = latin1(element.contents.subarray(0, 32));
   const digits = element.tag === TAG.UTC_TIME ? 2 : element.tag === TAG.GENERALIZED_TIME ? 4 : 0;
   const match = new RegExp(`^(\\d{${digits}})(\\d\\d)(\\d\\d)(\\d\\d)(\\d\\d)(\\d\\d)?Z$`).exec(text);
   if (digits === 0 || !match) throw new FormatError("unknown-value", structure, element.offset, "no time");
