@@ -1,0 +1,125 @@
+import type {
+  ChangedValues,
+  ChangeEntry,
+  Device,
+  DeviceInterface,
+  DevicePatch,
+  JournalLevel,
+} from "../../shared/fleet/device.ts";
+import { PortError } from "../../shared/ports/error.ts";
+import type { NetBoxPort } from "../../shared/ports/netbox.ts";
+import type { ClockPort } from "../../shared/ports/system.ts";
+
+type OwnerChange = Partial<Omit<Device, "id" | "lastUpdated">>;
+
+/** NetBox in memory: rows with a version, a change log that tells owners from fleetd, and JournalEntries. */
+export class FakeNetBox implements NetBoxPort {
+  readonly journal: { readonly deviceId: number; readonly level: JournalLevel; readonly text: string }[] = [];
+  /** Set: every call fails as if NetBox were away. */
+  down = false;
+  readonly #clock: ClockPort;
+  readonly #user: string;
+  readonly #devices = new Map<number, Device>();
+  readonly #changes = new Map<number, ChangeEntry[]>();
+  #version = 0;
+
+  constructor(clock: ClockPort, fleetdUser: string) {
+    this.#clock = clock;
+    this.#user = fleetdUser;
+  }
+
+  /** An owner declares a device, which is a change-log entry of its own. */
+  declare(device: Omit<Device, "lastUpdated">): void {
+    this.#write({ ...device, lastUpdated: "" }, null, "owner", "create");
+  }
+
+  /** An owner changes a row. */
+  owner(id: number, change: OwnerChange): void {
+    const device = this.#get(id);
+    this.#write({ ...device, ...change }, device, "owner", "update");
+  }
+
+  row(id: number): Device {
+    return this.#get(id);
+  }
+
+  async checkVersion(): Promise<string> {
+    return this.#answer("4.7.3");
+  }
+
+  async devices(ids?: readonly number[]): Promise<Device[]> {
+    const all = [...this.#devices.values()];
+    return this.#answer(ids === undefined ? all : all.filter((d) => ids.includes(d.id)));
+  }
+
+  async device(id: number): Promise<Device | null> {
+    return this.#answer(this.#devices.get(id) ?? null);
+  }
+
+  async patchDevice(id: number, patch: DevicePatch, lastUpdated: string): Promise<Device> {
+    this.#answer(null);
+    const device = this.#get(id);
+    if (device.lastUpdated !== lastUpdated) throw new PortError("conflict", "netbox", "the device moved");
+    const { status, desiredAction, ...shown } = patch;
+    const next: Device = {
+      ...device,
+      ...(status === undefined ? {} : { status }),
+      ...(desiredAction === undefined ? {} : { desiredAction }),
+      shown: { ...device.shown, ...shown },
+    };
+    return this.#write(next, device, this.#user, "update");
+  }
+
+  async changes(id: number): Promise<ChangeEntry[]> {
+    return this.#answer([...(this.#changes.get(id) ?? [])]);
+  }
+
+  async addJournal(id: number, level: JournalLevel, text: string): Promise<void> {
+    this.#answer(null);
+    this.journal.push({ deviceId: id, level, text });
+  }
+
+  async journalHas(id: number, mark: string): Promise<boolean> {
+    return this.#answer(this.journal.some((entry) => entry.deviceId === id && entry.text.includes(mark)));
+  }
+
+  async recordMac(deviceId: number, interfaceId: number, mac: string): Promise<void> {
+    this.#answer(null);
+    const device = this.#get(deviceId);
+    const withMac = (one: DeviceInterface): DeviceInterface =>
+      one.id === interfaceId ? { ...one, primaryMac: mac, macs: [...new Set([...one.macs, mac])] } : one;
+    this.#write({ ...device, interfaces: device.interfaces.map(withMac) }, device, this.#user, "update");
+  }
+
+  #write(next: Device, before: Device | null, user: string, action: ChangeEntry["action"]): Device {
+    this.#version++;
+    const lastUpdated = `2026-11-29T12:00:00.${String(this.#version).padStart(6, "0")}Z`;
+    const stored = structuredClone({ ...next, lastUpdated });
+    this.#devices.set(stored.id, stored);
+    const entry: ChangeEntry = {
+      requestId: `00000000-0000-4000-8000-${String(this.#version).padStart(12, "0")}`,
+      atMs: this.#clock.nowMs(),
+      user,
+      action,
+      before: before && valuesOf(before),
+      after: valuesOf(stored),
+    };
+    this.#changes.set(stored.id, [entry, ...(this.#changes.get(stored.id) ?? [])]);
+    return stored;
+  }
+
+  #get(id: number): Device {
+    const device = this.#devices.get(id);
+    if (device === undefined) throw new PortError("not-found", "netbox", `device ${id}`);
+    return device;
+  }
+
+  #answer<T>(value: T): T {
+    if (this.down) throw new PortError("unavailable", "netbox", "no answer");
+    return structuredClone(value);
+  }
+}
+
+function valuesOf({ status, desiredAction }: Device): ChangedValues {
+  return { status, desiredAction };
+}
