@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, sign, X509Certificate } from "node:crypto";
+import { createPrivateKey, createPublicKey, type KeyObject, sign, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { readCertificatePems } from "../../formats/x509/pem.ts";
 import { PortError } from "../../ports/error.ts";
@@ -29,10 +29,15 @@ const hashes: Readonly<Record<Algorithm, "sha256" | "sha384">> = {
  * @see spec/20-verification.md "Certificates issued"
  */
 export async function createKeyFileSigner(options: KeyFileOptions): Promise<SignerPort> {
-  const key = readKey(await readText(options.keyFile), options.keyFile);
-  const chain = readChain(await readText(options.chainFile), options.chainFile);
+  return keySigner(options, { key: await readText(options.keyFile), chain: await readText(options.chainFile) });
+}
+
+/** The same from PEM texts at hand: on workerd they are bindings. */
+export function keySigner(options: KeyFileOptions, pem: { readonly key: string; readonly chain: string }): SignerPort {
+  const key = readKey(pem.key, options.keyFile);
+  const chain = readChain(pem.chain, options.chainFile);
   const issuer = chain[0];
-  if (issuer === undefined || !issuer.checkPrivateKey(key)) {
+  if (issuer === undefined || !isKeyOf(issuer, key)) {
     throw rejected(`${options.chainFile}: its first certificate is not of the key in ${options.keyFile}`);
   }
   const algorithm = algorithmOf(key, options.keyFile);
@@ -52,6 +57,12 @@ export async function createKeyFileSigner(options: KeyFileOptions): Promise<Sign
       }
     },
   };
+}
+
+// X509Certificate.checkPrivateKey says no to every key on workerd; the public halves compare on both.
+function isKeyOf(certificate: X509Certificate, key: KeyObject): boolean {
+  const spki = (k: KeyObject) => k.export({ type: "spki", format: "der" });
+  return spki(createPublicKey(key)).equals(spki(certificate.publicKey));
 }
 
 function signature(hash: string, tbs: Uint8Array, key: KeyObject): Promise<Uint8Array> {

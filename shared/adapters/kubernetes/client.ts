@@ -4,7 +4,7 @@ import { PortError } from "../../ports/error.ts";
 import { noAnswer, StatusError, statusError } from "./errors.ts";
 import { type JsonObject, listAt, objectOf, textAt } from "./json.ts";
 
-type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string>>;
@@ -44,6 +44,15 @@ export function createClient(port: string, options: ClientOptions): KubernetesCl
     });
     return send(await connecting, port, options.timeoutMs, method, path, callOptions);
   };
+  return pagedClient(port, options, call);
+}
+
+/** A client over any way of making one call: paging and the answer to an expired continue token are the same for all. */
+export function pagedClient(
+  port: string,
+  options: Pick<ClientOptions, "timeoutMs" | "pageSize">,
+  call: KubernetesClient["call"],
+): KubernetesClient {
   const pages = async (path: string, query: Readonly<Record<string, string>>): Promise<JsonObject[]> => {
     const items: JsonObject[] = [];
     let next = "";

@@ -15,8 +15,12 @@ export interface RecordsOptions extends ClientOptions {
 
 /** Makes fleetd's memory: ConfigMaps `fleetd-<NetBox id>` and `fleetd-fleet` in Tinkerbell's namespace. */
 export function createRecords(options: RecordsOptions): RecordsPort {
-  const client = createClient("records", options);
-  const collection = `/api/v1/namespaces/${encodeURIComponent(options.namespace)}/configmaps`;
+  return recordsOver(createClient("records", options), options.namespace);
+}
+
+/** The same over a client of another making: on workerd the package does not run, and fetch carries the calls. */
+export function recordsOver(client: KubernetesClient, namespace: string): RecordsPort {
+  const collection = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`;
   const pathOf = (deviceId: number) => `${collection}/fleetd-${deviceId}`;
   const select = async (labelSelector: string) =>
     (await client.list(collection, { labelSelector })).flatMap((object) => {
