@@ -82,7 +82,10 @@ test("without a profile all but the authorities is judged; a named one is found 
 });
 
 test("the extraData must follow from the challenge and the report that are kept with it", () => {
-  const other: Record<string, unknown> = { ...bundle, report: base64(new TextEncoder().encode(JSON.stringify({ commandLine: "other" }))) };
+  const other: Record<string, unknown> = {
+    ...bundle,
+    report: base64(new TextEncoder().encode(JSON.stringify({ commandLine: "other" }))),
+  };
   const result = verifyBundle(other, { profile });
   expect([result.verdict, result.codes, result.checks.map((check) => check.name)]).toEqual([
     "refused",
