@@ -125,7 +125,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The bundle's fields, or the name of the first that is none. */
 function readBundle(value: unknown): ReadBundle | string {
-  const fields = fieldsOf(value);
+  const fields = withoutNulls(fieldsOf(value));
   const quote = statement(fields?.quote);
   const akPublic = binary(fields?.akPublic);
   const expectedExtraData = binary(fields?.expectedExtraData);
@@ -170,6 +170,11 @@ function readBundle(value: unknown): ReadBundle | string {
     secureBoot: secureBoot ?? null,
     nonce: challenge ?? null,
   };
+}
+
+// A field that is null is one that is not there: writers of JSON differ in it.
+function withoutNulls(fields: Fields | null): Fields | null {
+  return fields && Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
 function fieldsOf(value: unknown): Fields | null {

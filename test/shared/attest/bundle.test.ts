@@ -96,6 +96,18 @@ test("the extraData must follow from the challenge and the report that are kept 
   expect(verifyBundle(without, { profile }).verdict).toBe("accepted");
 });
 
+test("an optional field that is null is none", () => {
+  const nulls = {
+    profile: null,
+    ldevidPublic: null,
+    certify: null,
+    ekCertificates: null,
+    secureBoot: null,
+    purpose: null,
+  };
+  expect(verifyBundle({ ...bundle, ...nulls }).verdict).toBe("accepted");
+});
+
 test("a renewal's extraData is bound to the new key as well", () => {
   const renewal = {
     ...bundleOf(renewQualifyingData(nonce, report, ldevidPublic)),
