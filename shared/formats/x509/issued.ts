@@ -1,8 +1,22 @@
+import { AsnConvert } from "@peculiar/asn1-schema";
+import {
+  AuthorityKeyIdentifier,
+  BasicConstraints,
+  CertificatePolicies,
+  ExtendedKeyUsage,
+  GeneralName,
+  KeyIdentifier,
+  KeyUsage,
+  KeyUsageFlags,
+  OtherName,
+  PolicyInformation,
+  SubjectAlternativeName,
+  SubjectKeyIdentifier,
+} from "@peculiar/asn1-x509";
 import { der, TAG } from "../der.ts";
 import {
   bitString,
   explicit,
-  implicit,
   nullValue,
   octetString,
   oid,
@@ -71,29 +85,36 @@ export function joinCertificate(tbs: Uint8Array, algorithm: IssuerAlgorithm, sig
   return sequence(tbs, algorithms[algorithm], bitString(signature));
 }
 
+// The frame around them is written by hand: issuer Name and public key go in as the bytes that they are elsewhere.
 function extensions(fields: IssuedFields, purpose: string, policies: readonly string[]): Uint8Array[] {
-  // digitalSignature is bit 0: one bit counts, seven do not.
-  const digitalSignature = bitString(Uint8Array.of(0x80), 7);
+  const policy = (policyIdentifier: string) => new PolicyInformation({ policyIdentifier });
   return [
-    extension(OID.basicConstraints, true, sequence()),
-    extension(OID.keyUsage, true, digitalSignature),
-    extension(OID.extKeyUsage, false, sequence(oid(purpose))),
-    extension(OID.certificatePolicies, false, sequence(...policies.map((policy) => sequence(oid(policy))))),
+    extension(OID.basicConstraints, true, new BasicConstraints()),
+    extension(OID.keyUsage, true, new KeyUsage(KeyUsageFlags.digitalSignature)),
+    extension(OID.extKeyUsage, false, new ExtendedKeyUsage([purpose])),
+    extension(OID.certificatePolicies, false, new CertificatePolicies(policies.map(policy))),
     extension(OID.subjectAltName, false, subjectAltName(fields)),
-    extension(OID.subjectKeyIdentifier, false, octetString(fields.subjectKeyIdentifier)),
-    extension(OID.authorityKeyIdentifier, false, sequence(implicit(0, fields.authorityKeyIdentifier))),
+    extension(OID.subjectKeyIdentifier, false, new SubjectKeyIdentifier(fields.subjectKeyIdentifier)),
+    extension(
+      OID.authorityKeyIdentifier,
+      false,
+      new AuthorityKeyIdentifier({ keyIdentifier: new KeyIdentifier(fields.authorityKeyIdentifier) }),
+    ),
   ];
 }
 
-function subjectAltName(fields: IssuedFields): Uint8Array {
+function subjectAltName(fields: IssuedFields): SubjectAlternativeName {
   const hardware = sequence(oid(OID["tcg-hwType-TPM2.0"]), octetString(fields.hardwareSerial));
-  const otherName = explicit(0, oid(OID["id-on-hardwareModuleName"]), explicit(0, hardware));
-  return sequence(implicit(6, new TextEncoder().encode(fields.spiffeId)), otherName);
+  const otherName = new OtherName({ typeId: OID["id-on-hardwareModuleName"], value: new Uint8Array(hardware).buffer });
+  return new SubjectAlternativeName([
+    new GeneralName({ uniformResourceIdentifier: fields.spiffeId }),
+    new GeneralName({ otherName }),
+  ]);
 }
 
-function extension(id: string, critical: boolean, value: Uint8Array): Uint8Array {
+function extension(id: string, critical: boolean, value: unknown): Uint8Array {
   const flag = critical ? [der(TAG.BOOLEAN, Uint8Array.of(0xff))] : [];
-  return sequence(oid(id), ...flag, octetString(value));
+  return sequence(oid(id), ...flag, octetString(new Uint8Array(AsnConvert.serialize(value))));
 }
 
 function rdn(type: string, value: Uint8Array): Uint8Array {
