@@ -57,3 +57,8 @@ export function printableString(text: string): Uint8Array {
 export function explicit(number: number, ...parts: readonly Uint8Array[]): Uint8Array {
   return der(0xa0 | number, ...parts);
 }
+
+/** A primitive, context-specific element. */
+export function implicit(number: number, contents: Uint8Array): Uint8Array {
+  return der(0x80 | number, contents);
+}
