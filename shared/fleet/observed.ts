@@ -20,6 +20,8 @@ export interface Observed {
   readonly fleet: FleetRecord;
   readonly bootPlane: BootPlaneObjects | null;
   readonly cluster: SeenCluster | null;
+  /** Text of the running Workflow's Template where its actions are still to be compared; else null. */
+  readonly template: string | null;
   readonly classes: ClassTable;
   readonly classInputs: ClassInputs | null;
   readonly settings: FleetSettings;

@@ -35,6 +35,8 @@ const runSchema = z.strictObject({
   begunAtMs: ms.nullable(),
   diskBegun: z.boolean(),
   timeoutMs: ms,
+  /** The rendered actions were compared with the Template's and are the same. */
+  actionsChecked: z.boolean(),
   /** First terminal state that was seen, latched. */
   terminal: z
     .strictObject({

@@ -14,11 +14,30 @@ export function templateOf(run: Run): string {
   return run.kind === "provision" ? (run.class?.class.template ?? "provision") : run.kind;
 }
 
-/** The run's Workflow, made disabled: a PATCH with UID and resourceVersion enables it. */
-export function workflow(device: Device, run: Run, uuid: string | null, settings: FleetSettings): WorkflowManifest {
+/** The values that a run's Template is rendered with; every key is always there: one that is missing never renders. */
+export function hardwareMap(run: Run, uuid: string | null, settings: FleetSettings): Record<string, string> {
   const cls = run.class?.class;
   const pin = run.class?.pin;
   const install = run.kind === "provision" && cls !== undefined && cls.payload !== "none";
+  return {
+    device_1: run.mac,
+    disk_device: run.disk === null ? "" : `/dev/${run.disk.device}`,
+    disk_serial: run.disk?.serial ?? "",
+    installer: pin?.kind === "installer" ? pin.installer : "",
+    image: pin?.kind === "image" ? pin.image : "",
+    image_digest: pin?.kind === "image" ? pin.digest : "",
+    image_format: pin?.kind === "image" ? pin.format : "",
+    code_required: String(run.kind === "provision" && cls?.attestation === "supported"),
+    install: String(install),
+    os: cls?.os ?? "",
+    tools_image: settings.toolsImage,
+    seed_url: `${settings.deviceUrl}/seed`,
+    uuid: uuid ?? "",
+  };
+}
+
+/** The run's Workflow, made disabled: a PATCH with UID and resourceVersion enables it. */
+export function workflow(device: Device, run: Run, uuid: string | null, settings: FleetSettings): WorkflowManifest {
   return {
     apiVersion: "tinkerbell.org/v1alpha1",
     kind: "Workflow",
@@ -28,22 +47,7 @@ export function workflow(device: Device, run: Run, uuid: string | null, settings
       hardwareRef: objectName(device.id),
       disabled: true,
       ...(run.bootMode ? { bootOptions: { bootMode: "netboot" as const } } : {}),
-      // Every key is always there: a Template that prints a missing one never renders (facts, "Template").
-      hardwareMap: {
-        device_1: run.mac,
-        disk_device: run.disk === null ? "" : `/dev/${run.disk.device}`,
-        disk_serial: run.disk?.serial ?? "",
-        installer: pin?.kind === "installer" ? pin.installer : "",
-        image: pin?.kind === "image" ? pin.image : "",
-        image_digest: pin?.kind === "image" ? pin.digest : "",
-        image_format: pin?.kind === "image" ? pin.format : "",
-        code_required: String(run.kind === "provision" && cls?.attestation === "supported"),
-        install: String(install),
-        os: cls?.os ?? "",
-        tools_image: settings.toolsImage,
-        seed_url: `${settings.deviceUrl}/seed`,
-        uuid: uuid ?? "",
-      },
+      hardwareMap: hardwareMap(run, uuid, settings),
     },
   };
 }

@@ -1,7 +1,10 @@
+import type { WorkflowView } from "../boot-plane.ts";
 import { machine } from "../manifests/machine.ts";
+import { hardwareMap } from "../manifests/workflow.ts";
 import { isUnfinished, type Run, touchesDisk } from "../record.ts";
 import type { Draft } from "./draft.ts";
 import { retireAttemptEnded } from "./retire-attempt.ts";
+import { actionsDiffer, expectedActions } from "./template-actions.ts";
 import { diskBegun, hasBegun, terminalOf } from "./workflow-facts.ts";
 
 type EndState = NonNullable<Run["terminal"]>;
@@ -83,6 +86,33 @@ function withdrawReason(d: Draft, run: Run): string | null {
   return device.status === "planned" || device.status === "active" ? null : `the status is ${device.status} now`;
 }
 
+/** Compares the rendered actions with the Template's, once; a Workflow that differs is deleted and its run has failed. */
+function checkActions(d: Draft, run: Run, workflow: WorkflowView): Run | null {
+  if (run.actionsChecked || workflow.actions.length === 0 || d.o.template === null) return run;
+  const expected = expectedActions(d.o.template, hardwareMap(run, d.record.uuid, d.o.settings));
+  const difference = expected === null ? null : actionsDiffer(expected, workflow.actions);
+  if (difference === null) {
+    const checked = { ...run, actionsChecked: true };
+    d.set({ run: checked });
+    return checked;
+  }
+  const { name, uid, resourceVersion } = workflow;
+  d.effect({ do: "remove-object", kind: "Workflow", name, uid, resourceVersion });
+  d.say(
+    "danger",
+    "workflow-differs",
+    `Workflow ${name} is not what its Template says: ${difference}; it is deleted`,
+    run.name,
+  );
+  endRun(d, run, {
+    state: "FAILED",
+    atMs: d.o.nowMs,
+    action: null,
+    detail: "its rendered actions differ from the Template",
+  });
+  return null;
+}
+
 /** Reads the enabled Workflow of the unfinished run: what began, what ended, what never will. */
 export function latchRun(d: Draft): void {
   const { o } = d;
@@ -104,6 +134,9 @@ export function latchRun(d: Draft): void {
     d.set({ run: now });
     if (now.begunAtMs !== run.begunAtMs) d.say("info", "run-begun", `${run.kind} began on the machine`, run.name);
   }
+  const checked = checkActions(d, now, workflow);
+  if (checked === null) return;
+  now = checked;
   const served = run.kind === "provision" && d.record.config?.run === run.name && d.record.config.state === "served";
   const end = terminalOf(workflow);
   if (end !== null || served) {

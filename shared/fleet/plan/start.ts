@@ -91,6 +91,7 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
     begunAtMs: null,
     diskBegun: false,
     timeoutMs: 0,
+    actionsChecked: false,
     terminal: null,
     result: null,
     verdictAtMs: atAdmission ? o.nowMs : null,
