@@ -3,6 +3,7 @@ import { type ClassInputs, type ClassTable, classInputsSchema, classTableSchema 
 import { type CsrView, type NodeView, TOKEN_GROUP } from "../fleet/cluster.ts";
 import { inventoryConflicts } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
+import { templateOf } from "../fleet/manifests/workflow.ts";
 import type { Observed, SeenCluster } from "../fleet/observed.ts";
 import type { DeviceRecord, FleetRecord } from "../fleet/record.ts";
 import { needsChanges } from "../fleet/request.ts";
@@ -106,8 +107,15 @@ export async function observeDevice(
   const changes = needsChanges(device, record)
     ? await seen(world, device.name, () => world.netbox.changes(device.id))
     : [];
+  const { run } = record;
+  const rendered = bootPlane?.workflows.some((w) => w.name === run?.name && w.actions.length > 0) ?? false;
+  const template =
+    run !== null && run.phase !== "ended" && !run.actionsChecked && rendered
+      ? await seen(world, device.name, () => world.bootPlane.template(templateOf(run)))
+      : null;
   return {
     nowMs: world.clock.nowMs(),
+    template: template?.data ?? null,
     passStartMs: context.passStartMs,
     trigger: context.trigger,
     device,

@@ -3,12 +3,14 @@ import { inventoryConflicts } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
 import { spireNodes } from "../fleet/manifests/spire-nodes.ts";
 import type { Observed } from "../fleet/observed.ts";
+import { overdueToken, tokenDeleted } from "../fleet/plan/csr-approval.ts";
 import { planDevice } from "../fleet/plan/plan.ts";
 import { type DeviceRecord, newRecord } from "../fleet/record.ts";
 import { freeSlot, orphanedSlots } from "../fleet/slots.ts";
+import { PortError } from "../ports/error.ts";
 import { applySteps } from "./apply/index.ts";
 import { type Bulk, conflictOf, currentClasses, type LookContext, lookAgain, observeDevice, seen } from "./observe.ts";
-import { loadFleet, parseRecord, updateFleet } from "./records.ts";
+import { loadFleet, parseRecord, updateFleet, updateRecord } from "./records.ts";
 import type { World } from "./world.ts";
 
 /** One device may take so many looks in a row before the next pass goes on with it. */
@@ -88,7 +90,11 @@ async function readBulk(world: World, devices: readonly Device[]): Promise<Bulk>
 async function fullPass(world: World): Promise<PassReport> {
   const passStartMs = world.clock.nowMs();
   const { classes, classInputs } = await currentClasses(world);
-  const devices = await world.netbox.devices();
+  const devices = await seen(world, "", () => world.netbox.devices());
+  if (devices === null) {
+    await endTokensWithoutNetBox(world);
+    throw new PortError("unavailable", "netbox", "nothing is started, granted or served until it answers");
+  }
   await seen(world, "", () =>
     world.store.put("inventory", JSON.stringify(devices), world.settings.durations.inventoryCopyMs),
   );
@@ -156,6 +162,20 @@ async function closePass(
   if (failed > 0 || after.length < devices.length) return;
   const list = spireNodes(after, world.settings, world.clock.nowMs());
   await seen(world, "", () => world.files.writeSpireNodes(`${JSON.stringify({ nodes: list }, null, 2)}\n`));
+}
+
+/** NetBox is down: nothing new happens, but a token past its minute or its expiry still goes. */
+async function endTokensWithoutNetBox(world: World): Promise<void> {
+  for (const stored of await world.records.all()) {
+    const record = await seen(world, "", async () => parseRecord(stored));
+    const id =
+      record === null ? null : overdueToken(record, world.clock.nowMs(), world.settings.durations.tokenAfterApprovalMs);
+    if (record === null || id === null) continue;
+    await seen(world, record.name, async () => {
+      await world.cluster.deleteToken(id);
+      await updateRecord(world, { id: record.deviceId, name: record.name }, tokenDeleted(id, world.clock.nowMs()));
+    });
+  }
 }
 
 /** One whole pass, under its lock: what another pass is doing already is not done twice. */

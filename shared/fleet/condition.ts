@@ -106,12 +106,6 @@ export const CONDITIONS = {
     "What the reason names is mended and the machine attests again.",
     "warning",
   ),
-  WorkflowDiffers: kind(
-    "The rendered actions are not the Template's.",
-    "operator",
-    "The Template is mended.",
-    "danger",
-  ),
   RunFailed: kind("The last run failed.", "owner", "The owner requests again.", "warning"),
   ConfigUnread: kind("Installed, but the configuration is not read yet.", "machine", "The machine reads it.", null),
   NodeBootedHookOSAfterInstall: kind(

@@ -72,6 +72,7 @@ export class Model {
       trigger,
       device: this.device,
       conflict: this.conflict,
+      template: null,
       changes: this.changes,
       record: this.record,
       fleet: this.fleet,

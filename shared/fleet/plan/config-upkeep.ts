@@ -27,7 +27,8 @@ export function configUpkeep(d: Draft): void {
         "serial or EKs changed under the run: nothing is served",
         config.run,
       );
-    if (o.device.status !== "planned" || current === null || o.nowMs > endMs) {
+    const over = current?.phase === "ended" && current.result !== "unread" && current.result !== "success";
+    if (o.device.status !== "planned" || current === null || over || o.nowMs > endMs) {
       removeConfig(d);
       if (o.nowMs > endMs && current !== null) d.set({ run: { ...current, result: "expired" } });
       d.say("warning", "config-removed", "the unread configuration and its token are removed", config.run);

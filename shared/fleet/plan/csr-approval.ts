@@ -1,4 +1,5 @@
 import { type CsrView, KUBELET_SIGNER } from "../cluster.ts";
+import type { DeviceRecord } from "../record.ts";
 import type { Draft } from "./draft.ts";
 
 /** Why a CSR of the node's own token is not approved, or null where it fits to the letter (spec/30, "Workload cluster"). */
@@ -108,9 +109,21 @@ export function endTokens(d: Draft): void {
       "a second key used this node's token: the token is deleted, the node cordoned; request provision",
       token.id,
     );
-  if (token.deletedAtMs !== null) return;
-  const { tokenAfterApprovalMs } = o.settings.durations;
-  const approved = token.csr !== null && o.nowMs - token.csr.approvedAtMs >= tokenAfterApprovalMs;
-  const expired = token.expiresAtMs !== null && o.nowMs >= token.expiresAtMs;
-  if (approved || expired) d.owe({ do: "delete-token", id: token.id });
+  const id = overdueToken(d.record, o.nowMs, o.settings.durations.tokenAfterApprovalMs);
+  if (id !== null) d.owe({ do: "delete-token", id });
+}
+
+/** The id of a live token that is past its minute or its expiry, or null. */
+export function overdueToken(record: DeviceRecord, nowMs: number, afterApprovalMs: number): string | null {
+  const { token } = record;
+  if (token === null || token.deletedAtMs !== null) return null;
+  const approved = token.csr !== null && nowMs - token.csr.approvedAtMs >= afterApprovalMs;
+  const expired = token.expiresAtMs !== null && nowMs >= token.expiresAtMs;
+  return approved || expired ? token.id : null;
+}
+
+/** The record once its token is gone from the cluster. */
+export function tokenDeleted(id: string, nowMs: number) {
+  return (record: DeviceRecord): DeviceRecord | null =>
+    record.token?.id === id ? { ...record, token: { ...record.token, deletedAtMs: nowMs } } : null;
 }

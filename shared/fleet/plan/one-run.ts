@@ -123,7 +123,7 @@ export function latchRun(d: Draft): void {
     endRun(d, run, { state: "STOPPED", atMs: o.nowMs, action: null, detail: "its Workflow is gone" });
     return;
   }
-  let now = run;
+  let now: Run = run;
   if (hasBegun(workflow) && run.begunAtMs === null)
     now = { ...now, phase: "running", begunAtMs: o.nowMs, timeoutMs: workflow.timeoutMs };
   if (diskBegun(workflow) && !run.diskBegun) {
