@@ -58,7 +58,7 @@ describe("the Template's actions (spec/30: rendered actions are compared by name
   it("finds an action that a spliced disk serial added, as the real renderer made it", () => {
     const spliced = {
       ...VALUES,
-      disk_serial: 'S"]\n          - name: evil\n            image: evil\n            command: ["sh',
+      disk_serial: 'S"]\n      - name: evil\n        image: evil\n        command: ["sh',
     };
     const expected = expectedActions(template("wipe"), VALUES) ?? [];
     const seen = expectedActions(template("wipe"), spliced) ?? [];
