@@ -9,6 +9,8 @@ import type { LabTpm, PcrExtend } from "./lab-tpm.ts";
 
 const run = promisify(execFile);
 const TOOLS = ["swtpm", "swtpm_setup", "swtpm_localca", "tpm2_pcrextend", "tpm2_quote", "curl", "jq"];
+/** Template H-3, which swtpm_setup makes beside the RSA one. */
+const P384_HANDLE = "0x81010016";
 const START_MS = 5_000;
 /** One tpm2_pcrextend takes so many specs; an argument list has an end. */
 const SPECS_A_CALL = 32;
@@ -74,12 +76,16 @@ export class SwTpm implements LabTpm {
     try {
       const work = join(this.#sockets, "ek");
       mkdirSync(work, { recursive: true });
-      const digests: string[] = [];
+      const handles: string[] = [];
       for (const kind of ["rsa", "ecc"]) {
         const context = join(work, `${kind}.ctx`);
         await this.#tool("tpm2_createek", "-c", context, "-G", kind, "-u", join(work, `${kind}.pub`));
-        await this.#tool("tpm2_readpublic", "-c", context, "-f", "der", "-o", join(work, `${kind}.der`));
-        const spki = readFileSync(join(work, `${kind}.der`));
+        handles.push(context);
+      }
+      const digests: string[] = [];
+      for (const handle of [...handles, P384_HANDLE]) {
+        await this.#tool("tpm2_readpublic", "-c", handle, "-f", "der", "-o", join(work, "spki.der"));
+        const spki = readFileSync(join(work, "spki.der"));
         digests.push(`sha256:${createHash("sha256").update(spki).digest("hex")}`);
       }
       this.#digests = digests;
