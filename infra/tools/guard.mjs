@@ -2,10 +2,14 @@
 import { spawnSync } from "node:child_process";
 
 const folders = ["functions", "shared", "infra", "test", "wrangler-local"];
-const run = spawnSync("node_modules/.bin/depcruise", ["--config", ".dependency-cruiser.cjs", "--output-type", "json", ...folders], {
-  encoding: "utf8",
-  maxBuffer: 256 * 1024 * 1024,
-});
+const run = spawnSync(
+  "node_modules/.bin/depcruise",
+  ["--config", ".dependency-cruiser.cjs", "--output-type", "json", ...folders],
+  {
+    encoding: "utf8",
+    maxBuffer: 256 * 1024 * 1024,
+  },
+);
 if (!run.stdout) {
   process.stderr.write(`guard: dependency-cruiser printed nothing\n${run.stderr}\n`);
   process.exit(1);
