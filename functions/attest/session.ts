@@ -15,7 +15,11 @@ async function keys(deps: Deps): Promise<TokenKey[]> {
     mark = (await store.get("session-mark")) ?? "";
   }
   const held = mark;
-  return deps.sessionKeys.map((secret, i) => ({ kid: `k${i}`, key: sessionKey(secret, "attest", held) }));
+  // The kid names the key, not its place: in a rotation the old key moves to the second place.
+  return deps.sessionKeys.map((secret) => ({
+    kid: toHex(sessionKey(secret, "attest kid", held)).slice(0, 16),
+    key: sessionKey(secret, "attest", held),
+  }));
 }
 
 /** A new single-use session token for the machine's next step. */
