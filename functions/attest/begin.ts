@@ -1,27 +1,31 @@
 import type { Context } from "hono";
-import { bindEks, presentedEks } from "../../shared/attest/ek-binding.ts";
-import { fromBase64, toBase64 } from "../../shared/attest/hex.ts";
-import { judgeAk, judgeLdevid, nameOf, readPublic } from "../../shared/attest/keys.ts";
+import { bindEks } from "../../shared/attest/ek-binding.ts";
+import { toBase64 } from "../../shared/attest/hex.ts";
+import { judgeAk, judgeLdevid, nameOf } from "../../shared/attest/keys.ts";
 import { makeCredential } from "../../shared/attest/make-credential.ts";
 import { profilePcrs } from "../../shared/attest/profile.ts";
 import type { EvidenceClaims } from "../../shared/attest/session.ts";
 import type { RefusalCode } from "../../shared/attest/verdict.ts";
-import { conflictOf, currentClasses, inventory } from "../../shared/engine/observe.ts";
+import { conflictOf, inventory } from "../../shared/engine/observe.ts";
+import { parseRecord } from "../../shared/engine/records.ts";
 import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
 import { isSerial, isUuid } from "../../shared/fleet/conflicts.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
+import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { peerOf } from "../../shared/runtime/peer.ts";
 import { problem } from "../../shared/runtime/problem.ts";
+import { readAreas } from "./areas.ts";
 import { keepClaim } from "./claims.ts";
+import { judgedClass } from "./judged-class.ts";
 import { profileNamed } from "./profiles.ts";
 import { beginRequest } from "./schema.ts";
 import { newSession } from "./session.ts";
 
 type Found =
-  | { readonly ok: true; readonly device: Device }
+  | { readonly ok: true; readonly device: Device; readonly record: DeviceRecord | null }
   | { readonly ok: false; readonly code: RefusalCode; readonly detail: string; readonly device: Device | null };
 
 const EXPECTED = new Set(["planned", "active", "decommissioning"]);
@@ -40,19 +44,19 @@ async function findDevice(deps: Deps, serial: string, uuid: string): Promise<Fou
   if (!EXPECTED.has(device.status))
     return no("not-expected", `${device.name} is ${device.status}: set it planned first`);
   const holders = await deps.world.records.byUuid(uuid);
-  if (holders.some((r) => r.deviceId !== device.id)) return no("uuid-conflict", `another device has UUID ${uuid}`);
+  // A record outlives its device; a board that moved on to another row is that row's.
+  const others = new Set(devices.filter((d) => d.id !== device.id && d.status !== "offline").map((d) => d.id));
+  if (holders.some((r) => others.has(r.deviceId))) return no("uuid-conflict", `another device has UUID ${uuid}`);
   const own = await deps.world.records.get(device.id);
-  const known = own === null ? null : (JSON.parse(own.text) as { uuid?: string | null }).uuid;
-  if (known !== null && known !== undefined && known !== uuid)
+  const record = own === null ? null : parseRecord(own);
+  if (record !== null && record.uuid !== null && record.uuid !== uuid)
     return no("uuid-conflict", `${device.name} has attested with another UUID before`);
-  return { ok: true, device };
+  return { ok: true, device, record };
 }
 
 /** The bank and PCRs that the class's profile wants: its choice, never the machine's. */
-async function quoteOf(deps: Deps, device: Device) {
-  const { classes } = await currentClasses(deps.world);
-  const cls =
-    device.fleetClass !== null && Object.hasOwn(classes, device.fleetClass) ? classes[device.fleetClass] : undefined;
+async function quoteOf(deps: Deps, device: Device, record: DeviceRecord | null) {
+  const cls = await judgedClass(deps, device, record);
   const profile = profileNamed(await deps.world.policy.current(), cls?.profile ?? null);
   return {
     unsupported: cls?.attestation === "unsupported",
@@ -73,11 +77,9 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
   if (ask.uuid !== uuid || !isUuid(uuid))
     return problem("bad-request", "uuid: is a placeholder, all zero, or not lower case", { field: "uuid" });
   const { world } = deps;
-  const bytes = (text: string) => fromBase64(text) ?? new Uint8Array(0);
-  const presented = ask.eks.flatMap((e) =>
-    presentedEks([bytes(e.public)]).map((ek) => ({ ...ek, certificate: e.certificate ?? null })),
-  );
-  const areas = { ak: readPublic(bytes(ask.ak.public)), ldevid: readPublic(bytes(ask.ldevid.public)) };
+  const areas = readAreas(ask);
+  if (!areas.ok) return problem("bad-request", `${areas.field}: ${areas.why}`, { field: areas.field });
+  const { presented } = areas;
   const found = await findDevice(deps, ask.serial, uuid);
   const wait = async (code: RefusalCode, detail: string, device: Device | null) => {
     await keepClaim(
@@ -106,7 +108,7 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
   if (!bound.ok) return wait(bound.refusal.code, bound.refusal.detail, device);
   const wrongKey = judgeAk(areas.ak) ?? judgeLdevid(areas.ldevid);
   if (wrongKey !== null) return problem(wrongKey.code, wrongKey.detail);
-  const { unsupported, bank, select } = await quoteOf(deps, device);
+  const { unsupported, bank, select } = await quoteOf(deps, device, found.record);
   if (unsupported) return problem("unsupported-class", `class ${device.fleetClass} cannot attest`);
   const random = (n: number) => world.entropy.bytes(n);
   const nonce = random(32);

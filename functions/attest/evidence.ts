@@ -8,7 +8,6 @@ import { quoteProblem } from "../../shared/attest/quote.ts";
 import { readReport } from "../../shared/attest/report.ts";
 import { attestQualifyingData, type ConfirmClaims, type EvidenceClaims } from "../../shared/attest/session.ts";
 import { type Refusal, refusal, type Verdict } from "../../shared/attest/verdict.ts";
-import { currentClasses } from "../../shared/engine/observe.ts";
 import { loadFleet, updateFleet, updateRecord } from "../../shared/engine/records.ts";
 import { approvedDigests } from "../../shared/fleet/binding.ts";
 import type { Device } from "../../shared/fleet/device.ts";
@@ -26,6 +25,7 @@ import type { Deps } from "../../shared/runtime/deps.ts";
 import { problem } from "../../shared/runtime/problem.ts";
 import { keepEvidence } from "./bundle.ts";
 import { issueIdentity } from "./issue.ts";
+import { judgedClass } from "./judged-class.ts";
 import { recordMac } from "./mac.ts";
 import { profileNamed } from "./profiles.ts";
 import { confirmClaims, evidenceClaims, evidenceRequest } from "./schema.ts";
@@ -72,9 +72,7 @@ async function judge(
   device: Device,
   record: DeviceRecord,
 ): Promise<Verdict> {
-  const { classes } = await currentClasses(deps.world);
-  const name = record.run?.phase !== "ended" && record.run?.class ? record.run.class.name : device.fleetClass;
-  const cls = name !== null && Object.hasOwn(classes, name) ? classes[name] : undefined;
+  const cls = await judgedClass(deps, device, record);
   return judgeBoot({
     eventLog: bytes(ask.eventLog),
     bank: claims.bank,
@@ -153,6 +151,8 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
   )
     return problem("identity-changed", "serial or approved EKs changed since begin; start again");
   const before = await updateRecord(world, device, () => null);
+  if (before.uuid !== null && before.uuid !== claims.uuid)
+    return problem("uuid-conflict", `${device.name} has attested with another UUID before`);
   const verdict = await judge(deps, ask, claims, device, before);
   await keepEvidence(deps, device, ask, claims, verdict);
   const record = await remember(deps, device, claims, verdict);
