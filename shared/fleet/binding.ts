@@ -32,7 +32,7 @@ export function approvedDigests(value: unknown): readonly string[] {
 
 /** FLEET_EK_PINS: device name → digests. A binding outside the pins of its device is `ek-not-pinned`. */
 export function outsidePins(pins: unknown, deviceName: string, digests: readonly string[]): boolean {
-  if (pins === null) return false;
+  if (pins === null || digests.length === 0) return false;
   const own = (pins as Record<string, unknown>)[deviceName];
   if (!Array.isArray(own)) return true;
   return digests.some((d) => !own.includes(d));
