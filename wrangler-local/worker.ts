@@ -6,7 +6,7 @@ import { createNetBox } from "../shared/adapters/netbox/netbox.ts";
 import { systemClock } from "../shared/adapters/system/clock.ts";
 import { systemEntropy } from "../shared/adapters/system/entropy.ts";
 import type { World } from "../shared/engine/world.ts";
-import { DEFAULT_DURATIONS } from "../shared/fleet/limits.ts";
+import { DEFAULT_DURATIONS, type Durations } from "../shared/fleet/limits.ts";
 import { PortError } from "../shared/ports/error.ts";
 import type { PolicyTexts } from "../shared/ports/policy.ts";
 import type { Deps } from "../shared/runtime/deps.ts";
@@ -27,6 +27,8 @@ interface Env {
   readonly CA_CHAIN_PEM: string;
   /** PolicyTexts as JSON: classes and profiles, PEMs in place. */
   readonly POLICY: string;
+  /** Durations other than the defaults, as JSON of milliseconds; absent: none. */
+  readonly DURATIONS?: string | null;
 }
 
 /** Ports that begin and evidence never ask: their routes' way here is a later issue (ADR 0004). */
@@ -54,7 +56,7 @@ function worldOf(env: Env): World {
     clock: systemClock,
     entropy: systemEntropy,
     settings: {
-      durations: DEFAULT_DURATIONS,
+      durations: { ...DEFAULT_DURATIONS, ...(JSON.parse(env.DURATIONS ?? "{}") as Partial<Durations>) },
       controlPlanes: false,
       maxDiskRuns: 5,
       trustDomain: env.TRUST_DOMAIN,

@@ -33,5 +33,6 @@ const fleetd :Workerd.Worker = (
     (name = "CA_KEY_PEM", fromEnvironment = "CA_KEY_PEM"),
     (name = "CA_CHAIN_PEM", fromEnvironment = "CA_CHAIN_PEM"),
     (name = "POLICY", fromEnvironment = "POLICY"),
+    (name = "DURATIONS", fromEnvironment = "DURATIONS"),
   ],
 );
