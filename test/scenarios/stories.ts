@@ -106,6 +106,22 @@ function retiring(): Model {
 export const stories: readonly Story[] = [
   { name: "first-install", tell: installed },
   {
+    name: "served-before-its-first-action-was-seen",
+    tell: () => {
+      const m = new Model();
+      m.owner({ status: "planned" }, "aaaaaaaa-0000-4000-8000-00000000000c");
+      m.changes = (m.changes ?? []).map((c) => ({ ...c, action: "create" as const, before: null }));
+      attests(m, "pass");
+      m.pass("confirm");
+      minted(m);
+      m.agent(6, "SUCCESS");
+      reads(m);
+      m.pass();
+      m.pass();
+      return m;
+    },
+  },
+  {
     name: "no-request-no-install",
     tell: () => {
       const m = installed();

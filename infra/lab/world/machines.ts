@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import type { Material } from "./material.ts";
 import { HOOKOS_MARKER, OS_MARKER } from "./material.ts";
 import type { LabPaths } from "./paths.ts";
@@ -8,15 +9,26 @@ export function machinesOptions(
   material: Material,
   at: { readonly bmcPort: number; readonly tinkUrl: string; readonly deviceUrl: string; readonly swtpm: boolean },
 ): unknown {
+  const authorities = {
+    good: paths.at("tls/secure-boot-operator.pem"),
+    foreign: paths.at("tls/secure-boot-stranger.pem"),
+  };
+  writeFileSync(authorities.good, material.authority.good);
+  writeFileSync(authorities.foreign, material.authority.foreign);
   return {
-    state: paths.at("machines"),
+    directory: paths.at("machines"),
     bmcPort: at.bmcPort,
     tinkUrl: at.tinkUrl,
     deviceUrl: at.deviceUrl,
     caFile: paths.tls.ca,
     tpm: at.swtpm ? "swtpm" : "software",
-    authority: material.authority,
+    authorities,
     hookosCommandLine: `console=tty0 ${HOOKOS_MARKER} fleet_attest_url=${at.deviceUrl} tinkerbell_tls=true`,
     osCommandLine: `talos.platform=metal ${OS_MARKER}`,
+    attestTries: 5,
+    attestGapSeconds: 1,
+    configGapMs: 200,
+    configMaxGapMs: 1_000,
+    csrTimeoutMs: 30_000,
   };
 }

@@ -5,6 +5,7 @@ import type { ConfigRecord, DeviceRecord } from "../record.ts";
 
 /** Breaks after which a configuration is not given again (spec/40). */
 export const MAX_BREAKS = 3;
+const NOTED_MS = 60_000;
 
 export type AccessAnswer =
   | { readonly answer: "serve" }
@@ -39,6 +40,11 @@ function ofCode(record: DeviceRecord, codeHash: string): ConfigRecord | null {
   return record.config?.codeHash === codeHash ? record.config : null;
 }
 
+/** A note of the last minute is fresh enough: a crowd of readers must not fight over the record to write the same. */
+function isFresh(atMs: number | null, nowMs: number): boolean {
+  return atMs !== null && nowMs - atMs < NOTED_MS;
+}
+
 /** unread → serving under a nonce; null where another reader came first. */
 export function claimed(codeHash: string, nonce: string, peer: string, nowMs: number): Change {
   return (record) => {
@@ -62,7 +68,8 @@ export function released(nonce: string, broke: { readonly bytesSent: number } | 
         nonce: null,
         servedAtMs: null,
         breaks,
-        peer: broke === null ? null : config.peer,
+        // After a break the peer stays: a later failure before the first byte must not shut it out.
+        peer: breaks === 0 ? null : config.peer,
       },
     };
     if (broke === null) return next;
@@ -106,7 +113,8 @@ export function served(nonce: string, nowMs: number): Change {
 export function refetched(codeHash: string, nowMs: number): Change {
   return (record) => {
     const config = ofCode(record, codeHash);
-    return config === null ? null : { ...record, config: { ...config, refetchedAtMs: nowMs } };
+    if (config === null || isFresh(config.refetchedAtMs, nowMs)) return null;
+    return { ...record, config: { ...config, refetchedAtMs: nowMs } };
   };
 }
 
@@ -114,7 +122,8 @@ export function refetched(codeHash: string, nowMs: number): Change {
 export function missing(codeHash: string, nowMs: number): Change {
   return (record) => {
     const config = ofCode(record, codeHash);
-    return config === null ? null : { ...record, config: { ...config, missingAtMs: nowMs } };
+    if (config === null || isFresh(config.missingAtMs, nowMs)) return null;
+    return { ...record, config: { ...config, missingAtMs: nowMs } };
   };
 }
 

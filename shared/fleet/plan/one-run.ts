@@ -128,7 +128,8 @@ export function latchRun(d: Draft): void {
     now = { ...now, phase: "running", begunAtMs: o.nowMs, timeoutMs: workflow.timeoutMs };
   if (diskBegun(workflow) && !run.diskBegun) {
     now = { ...now, diskBegun: true };
-    d.set({ installed: null });
+    // A fast machine may have read this run's configuration before its first action was seen.
+    if (d.record.installed?.run !== run.name) d.set({ installed: null });
   }
   if (now !== run) {
     d.set({ run: now });

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { LAB_DURATIONS } from "../world/fleetd-env.ts";
+import { type Lab, startLab } from "../world/lab.ts";
+import { callAdmin } from "../world/timer.ts";
+import { install } from "./chapters/install.ts";
+import { refusals } from "./chapters/refusals.ts";
+import { requests } from "./chapters/requests.ts";
+import { retire } from "./chapters/retire.ts";
+import { tellFleetdLine } from "./events.ts";
+import { Stage } from "./stage.ts";
+import { Teller } from "./teller.ts";
+
+const PASS_EVERY_MS = 1_000;
+
+const { values: args } = parseArgs({
+  options: {
+    once: { type: "boolean" },
+    json: { type: "boolean" },
+    state: { type: "string" },
+    serve: { type: "string" },
+  },
+});
+const state = args.state ?? mkdtempSync(join(tmpdir(), "fleetd-lab-"));
+const teller = new Teller(process.stdout, args.json === true);
+
+function sayWhatIsUsed(lab: Lab): void {
+  const { redis, swtpm } = lab.found;
+  teller.note("fleetd and its lab are up. What is real here, and what stands in:");
+  teller.note(
+    `  TPM    ${swtpm ? "swtpm, with the real tink-attest script" : "a software TPM (swtpm and tpm2-tools are not installed)"}`,
+  );
+  teller.note(
+    `  store  ${redis === null ? "in fleetd's memory (no redis-server or valkey-server is installed)" : redis}`,
+  );
+  teller.note("  NetBox, both Kubernetes APIs, Tink, Rufio, BMCs, kubelets: the lab's own, reached over HTTP");
+  const durations = Object.entries(LAB_DURATIONS).map(
+    ([k, v]) => `${k.slice("FLEET_".length, -"_MS".length).toLowerCase()} ${v / 1000} s`,
+  );
+  teller.note(`  shorter than in production: ${durations.join(", ")}; a pass each ${PASS_EVERY_MS / 1000} s`);
+  teller.note(
+    `  status page ${lab.urls.metrics}/   device ${lab.urls.device}   admin ${lab.urls.admin}   state ${state}`,
+  );
+}
+
+async function tellStory(stage: Stage): Promise<void> {
+  for (const chapter of [install, refusals, requests, retire]) {
+    await chapter(stage);
+    if (stage.failed.length > 0) return;
+  }
+}
+
+async function untilStopped(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => resolve());
+  });
+}
+
+const started = performance.now();
+const lab = await startLab({
+  state,
+  classes: fileURLToPath(new URL("../defaults/classes.json", import.meta.url)),
+  profiles: null,
+  passEveryMs: PASS_EVERY_MS,
+  onFleetdLine: (line) => tellFleetdLine(teller, line),
+  ...(args.serve === undefined ? {} : { serve: [process.execPath, args.serve] }),
+});
+let failed: readonly string[] = ["the story ended early"];
+try {
+  sayWhatIsUsed(lab);
+  // fleetd's memory begins with its first pass; what is asked before counts as older than it and is held.
+  await callAdmin(lab.paths, `${lab.urls.admin}/reconcile`, lab.material.adminToken, "POST", "{}");
+  const stage = new Stage(lab, teller);
+  const stops = [stage.owner.followJournal(teller), stage.machines.follow(teller)];
+  try {
+    await tellStory(stage);
+    failed = stage.failed;
+  } finally {
+    for (const stop of stops) await stop();
+  }
+  teller.result(failed.length === 0, failed);
+  if (args.once !== true) {
+    teller.note(
+      `It took ${Math.round((performance.now() - started) / 1000)} s. The status page stays up at ${lab.urls.metrics}/ (Ctrl-C ends the lab).`,
+    );
+    await untilStopped();
+  }
+} catch (error) {
+  failed = [(error as Error).message];
+  teller.result(false, failed);
+} finally {
+  await lab.stop();
+  if (args.state === undefined) rmSync(state, { recursive: true, force: true });
+}
+process.exit(failed.length === 0 ? 0 : 1);
