@@ -103,6 +103,7 @@ export class SwTpm implements LabTpm {
 
   async #start(): Promise<void> {
     const socket = join(this.#sockets, "tpm");
+    for (const stale of [socket, `${socket}.ctrl`]) rmSync(stale, { force: true });
     const started = spawn(
       "swtpm",
       [

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { attestApp } from "../../../functions/attest/app.ts";
+import { configApp } from "../../../functions/config/app.ts";
 import type { AttestExit, AttestOptions } from "../../../infra/lab/machine/attest-run.ts";
 import { type Boot, measureBoot } from "../../../infra/lab/machine/firmware.ts";
 import { writeHookosRoot } from "../../../infra/lab/machine/hookos-root.ts";
@@ -13,6 +14,8 @@ import type { LabTpm } from "../../../infra/lab/tpm/lab-tpm.ts";
 import { loadFleet } from "../../../shared/engine/records.ts";
 import type { Device } from "../../../shared/fleet/device.ts";
 import { writeLldpFrame } from "../../../shared/formats/lldp/frame.ts";
+import type { WorkloadClusterPort } from "../../../shared/ports/workload-cluster.ts";
+import type { Deps } from "../../../shared/runtime/deps.ts";
 import { requestLog } from "../../../shared/runtime/log.ts";
 import { onError } from "../../../shared/runtime/problem.ts";
 import { fakeAuthority } from "../../fakes/authority.ts";
@@ -34,12 +37,24 @@ export interface Attester {
   close(): Promise<void>;
 }
 
+/** The cluster that installed nodes join; a fake one where a test needs none. */
+export interface JoinedCluster {
+  readonly port: WorkloadClusterPort;
+  readonly url: string;
+  readonly caPem: string;
+}
+
 const certificate = (text: string) => ({ crt: Buffer.from(text).toString("base64"), key: "" });
-const TALOS_SECRETS = {
+const talosSecrets = (caPem: string) => ({
   cluster: { id: "cluster-id", secret: "cluster-secret" },
   trustdinfo: { token: "abcdef.0123456789abcdef" },
-  certs: { os: certificate("os ca"), k8s: certificate("k8s ca") },
-};
+  certs: { os: certificate("os ca"), k8s: certificate(caPem) },
+});
+
+function classesFor(endpoint: string): unknown {
+  const worker = CLASSES["talos-worker"];
+  return { ...CLASSES, "talos-worker": { ...worker, talos: { ...worker?.talos, endpoint } } };
+}
 
 // The operator's key signs HookOS and Talos alike, so that the command line tells them apart.
 const profileOf = (pem: string) => ({
@@ -65,14 +80,19 @@ export interface BootChange {
 /** fleetd's attest routes on fakes, over HTTPS, and one machine that boots HookOS before them. */
 export class AttestWorld {
   readonly deps: FakeDeps;
+  /** What the routes work with: the fakes, and the cluster that the test named. */
+  readonly served: Deps;
   readonly directory: string;
   readonly url: string;
+  /** PEM files of the boot authorities. */
+  readonly authorities: { readonly good: string; readonly foreign: string };
   readonly #close: () => Promise<void>;
   readonly #good = fakeAuthority("Lab boot authority");
   readonly #foreign = fakeAuthority("Somebody's boot authority");
 
-  private constructor(deps: FakeDeps, directory: string, url: string, close: () => Promise<void>) {
+  private constructor(deps: FakeDeps, served: Deps, directory: string, url: string, close: () => Promise<void>) {
     this.deps = deps;
+    this.served = served;
     this.directory = directory;
     this.url = url;
     this.#close = close;
@@ -80,15 +100,26 @@ export class AttestWorld {
       ...deps.world.policyTexts,
       profiles: { talos: profileOf(this.#good.pem) },
     };
+    this.authorities = { good: join(directory, "good.pem"), foreign: join(directory, "foreign.pem") };
+    writeFileSync(this.authorities.good, this.#good.pem);
+    writeFileSync(this.authorities.foreign, this.#foreign.pem);
   }
 
-  static async start(): Promise<AttestWorld> {
+  static async start(cluster?: JoinedCluster): Promise<AttestWorld> {
     const directory = mkdtempSync(join(tmpdir(), "fleetd-attest-"));
     const issuer = fakeAuthority("Lab device issuer");
-    const policy = { classes: CLASSES, classInputs: null, ekPins: null, profiles: {}, talosSecrets: TALOS_SECRETS };
+    const policy = {
+      classes: cluster === undefined ? CLASSES : classesFor(cluster.url),
+      classInputs: null,
+      ekPins: null,
+      profiles: {},
+      talosSecrets: talosSecrets(cluster?.caPem ?? "k8s ca"),
+    };
     const durations = { ...SETTINGS.durations, inventoryCopyMs: 1 };
     const settings = { ...SETTINGS, durations, switchPort: "require" as const };
-    const deps = fakeDeps(await fakeWorld({ directory, issuer, policy, settings }));
+    const world = await fakeWorld({ directory, issuer, policy, settings });
+    const deps = fakeDeps(world);
+    const served = cluster === undefined ? deps : { ...deps, world: { ...world, cluster: cluster.port } };
     // The fleet's memory begins before the owners' requests: older ones would be held.
     await loadFleet(deps.world);
     const identity = issuer.serverIdentity();
@@ -96,7 +127,8 @@ export class AttestWorld {
     const app = new Hono();
     app.use(requestLog(deps.log, "device"));
     app.onError(onError);
-    app.route("/", attestApp(deps));
+    app.route("/", attestApp(served));
+    app.route("/", configApp(served));
     const serverOptions = { cert: identity.certificate, key: identity.key };
     const server = createAdaptorServer({ fetch: app.fetch, createServer, serverOptions });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
@@ -105,11 +137,11 @@ export class AttestWorld {
       await new Promise((resolve) => server.close(resolve));
       rmSync(directory, { recursive: true });
     };
-    return new AttestWorld(deps, directory, `https://127.0.0.1:${port}`, close);
+    return new AttestWorld(deps, served, directory, `https://127.0.0.1:${port}`, close);
   }
 
   /** Declares the machine as a planned worker with these EKs, on port 7 of switch sw1. */
-  async declare(tpm: LabTpm, change: Partial<Device> = {}): Promise<void> {
+  async declare(tpm: Pick<LabTpm, "ekDigests">, change: Partial<Device> = {}): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 5));
     const peer = {
       deviceName: "sw1",
