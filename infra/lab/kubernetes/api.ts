@@ -88,6 +88,12 @@ export class LabApi {
     }
     const checked = admitObject(asObject(sent, resource, name), sent, resource, strict);
     const next = this.#merged(route, stored, checked);
+    // A patch is merged first and then its UID is found changed; a PUT's UID is a precondition.
+    const { uid, resourceVersion } = next.metadata;
+    const pinned = resourceVersion === "" || resourceVersion === stored.metadata.resourceVersion;
+    if (request.method === "PATCH" && pinned && uid !== "" && uid !== stored.metadata.uid) {
+      throw invalid(resource, name, "metadata.uid", `Invalid value: "${uid}": field is immutable`);
+    }
     const body = this.store.update(resource, namespace, next);
     if (route.subresource === "approval") setImmediate(() => this.#sign(resource, name));
     return { status: 200, body };

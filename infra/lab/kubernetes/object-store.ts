@@ -65,11 +65,11 @@ export class ObjectStore {
   update(resource: Resource, namespace: string, object: KubernetesObject): KubernetesObject {
     const { name, uid, resourceVersion } = object.metadata;
     const stored = this.get(resource, namespace, name);
+    if (resourceVersion && resourceVersion !== stored.metadata.resourceVersion) throw conflict(resource, name);
     if (uid && uid !== stored.metadata.uid) {
       const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.metadata.uid}`;
       throw conflict(resource, name, why);
     }
-    if (resourceVersion && resourceVersion !== stored.metadata.resourceVersion) throw conflict(resource, name);
     const { uid: keptUid, creationTimestamp, generation, resourceVersion: version } = stored.metadata;
     const moved = !sameJson(object.spec, stored.spec);
     const metadata: Metadata = {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { ClientError, clientOf, LabClient } from "../../../infra/lab/kubernetes/client.ts";
-import { listAt, textAt } from "../../../infra/lab/kubernetes/json.ts";
+import { textAt } from "../../../infra/lab/kubernetes/json.ts";
 import type { KubernetesWorld } from "../../contracts/kubernetes-world.ts";
 
 const CRDS = "infra/lab/kubernetes/crds";
@@ -15,7 +15,7 @@ export async function realWorld(kubeconfigFile: string): Promise<KubernetesWorld
   for (const file of readdirSync(CRDS).filter((name) => name.endsWith(".yaml"))) {
     const definition: unknown = parse(readFileSync(`${CRDS}/${file}`, "utf8"));
     await make(admin, DEFINITIONS, definition);
-    await established(admin, textAt(definition, "metadata", "name"));
+    await served(admin, definition);
   }
   const group = "rbac.authorization.k8s.io";
   await make(admin, `/apis/${group}/v1/clusterrolebindings`, {
@@ -45,11 +45,13 @@ async function make(admin: LabClient, path: string, body: unknown): Promise<void
   }
 }
 
-async function established(admin: LabClient, name: string): Promise<void> {
+/** A definition is established some seconds before its objects can be listed. */
+async function served(admin: LabClient, definition: unknown): Promise<void> {
+  const path = `/apis/${textAt(definition, "spec", "group")}/v1alpha1/${textAt(definition, "spec", "names", "plural")}`;
   for (;;) {
-    const conditions = listAt(await admin.get(`${DEFINITIONS}/${name}`), "status", "conditions");
-    const found = conditions.find((condition) => textAt(condition, "type") === "Established");
-    if (textAt(found, "status") === "True") return;
+    const answer = await admin.list(path).catch((error: unknown) => error);
+    if (!(answer instanceof ClientError)) return;
+    if (answer.status !== 404 && answer.status !== 429) throw answer;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

@@ -92,6 +92,7 @@ describe("createClient", () => {
     ["node-delete-again", "not-found"],
     ["token-create-again", "conflict"],
     ["csr-bad-pem-create", "rejected"],
+    ["patch-wrong-uid", "conflict"],
     ["evict-429", "unavailable"],
   ])("%s of the real server is %s in its words", async (file, kind) => {
     const { status, body } = answered(file);
