@@ -15,9 +15,7 @@ export function configApp(deps: Deps): Hono {
   const app = new Hono();
   app.onError((error, c) => {
     deps.log.error({ path: c.req.path, error: error.message }, "request failed");
-    return isPortError(error)
-      ? refuse(c, codeOfPort(error), "try again")
-      : refuse(c, "store-unavailable", "fleetd failed");
+    return isPortError(error) ? refuse(c, codeOfPort(error), "try again") : refuse(c, "internal", "fleetd failed");
   });
   for (const path of ["/talos/config", "/seed"]) app.all(path, (c) => getConfig(deps, c, failures));
   return app;

@@ -27,8 +27,31 @@ interface Sealed {
 
 async function giveBack(deps: Deps, s: Serving, broke: { bytesSent: number } | null): Promise<void> {
   const nowMs = deps.world.clock.nowMs();
-  await updateRecord(deps.world, s.device, released(s.nonce, broke, nowMs));
+  try {
+    await updateRecord(deps.world, s.device, released(s.nonce, broke, nowMs));
+  } finally {
+    // The record alone decides: where it could not be written it still says serving, and nothing is served twice.
+    await deps.world.store.settleConfig(s.device.id, s.nonce, "release", 0);
+  }
+}
+
+/** Claims in the record, which is the claim that counts. Null: another reader came first, and the store's is released. */
+async function claimRecord(deps: Deps, s: Serving, nowMs: number): Promise<DeviceRecord | null> {
+  let won = false;
+  let record: DeviceRecord;
+  try {
+    record = await updateRecord(deps.world, s.device, (r) => {
+      const next = claimed(s.config.codeHash, s.nonce, s.peer, nowMs)(r);
+      won = next !== null;
+      return next;
+    });
+  } catch (error) {
+    await giveBack(deps, s, null).catch(() => undefined);
+    throw error;
+  }
+  if (won) return record;
   await deps.world.store.settleConfig(s.device.id, s.nonce, "release", 0);
+  return null;
 }
 
 /** The old Node, its CSRs and token go before the new kubelet comes, which then inherits nothing; the token is made. */
@@ -85,16 +108,8 @@ export async function serveOnce(deps: Deps, c: Context, about: Omit<Serving, "no
       await updateRecord(world, device, missing(config.codeHash, nowMs));
       return refuse(c, "config-missing", "the configuration is lost: request provision again");
   }
-  let won = false;
-  const record = await updateRecord(world, device, (r) => {
-    const next = claimed(config.codeHash, s.nonce, s.peer, nowMs)(r);
-    won = next !== null;
-    return next;
-  });
-  if (!won) {
-    await world.store.settleConfig(device.id, s.nonce, "release", 0);
-    return refuse(c, "config-being-served", "another reader is at it");
-  }
+  const record = await claimRecord(deps, s, nowMs);
+  if (record === null) return refuse(c, "config-being-served", "another reader is at it");
   try {
     const context = { deviceId: device.id, runId: claim.runId, uuid: s.uuid, contentType: claim.contentType };
     const plain = open(s.code, claim.sealed, context);
@@ -109,11 +124,11 @@ export async function serveOnce(deps: Deps, c: Context, about: Omit<Serving, "no
         await world.store.settleConfig(device.id, s.nonce, "renew", durations.configLeaseMs);
       },
       done: () => finish(deps, s),
-      broke: (bytesSent) => giveBack(deps, s, { bytesSent }),
+      broke: (bytesSent) => giveBack(deps, s, bytesSent === null ? null : { bytesSent }),
       log: deps.log,
     });
   } catch (error) {
-    await giveBack(deps, s, null);
+    await giveBack(deps, s, null).catch(() => undefined);
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import { problem, statusOf } from "../../shared/runtime/problem.ts";
  * the first 32 bytes on its console; a problem document where the caller asks for one.
  * @see spec/40-config-access.md
  */
-export function refuse(c: Context, code: RefusalCode, detail: string): Response {
+export function refuse(c: Context, code: RefusalCode | "internal", detail: string): Response {
   const document = problem(code, detail);
   if (c.req.header("accept")?.includes("application/problem+json")) return document;
   const headers = new Headers(document.headers);

@@ -8,13 +8,13 @@ export interface Watch {
   readonly renew: () => Promise<void>;
   /** The last byte was handed over: consumed, whatever the connection does then. */
   readonly done: () => Promise<void>;
-  /** It broke before. */
-  readonly broke: (bytesSent: number) => Promise<void>;
+  /** It broke before; null: nobody was there for the first byte. */
+  readonly broke: (bytesSent: number | null) => Promise<void>;
   readonly log: Deps["log"];
 }
 
 /** Runs exactly one of done and broke; its failure is a log line, and the lease that runs out then counts as consumed. */
-function settler(watch: Watch): (outcome: "done" | number) => Promise<void> {
+function settler(watch: Watch): (outcome: "done" | number | null) => Promise<void> {
   const timer = setInterval(() => void watch.renew().catch(() => undefined), watch.renewEveryMs);
   timer.unref?.();
   let settled = false;
@@ -32,6 +32,8 @@ function settler(watch: Watch): (outcome: "done" | number) => Promise<void> {
 
 function watchOutgoing(outgoing: ServerResponse, watch: Watch, lengthBytes: number): void {
   const settle = settler(watch);
+  // A reader that left while its answer was prepared: "close" was said already and comes no second time.
+  if (outgoing.destroyed || outgoing.socket === null || outgoing.socket.destroyed) return void settle(null);
   const before = outgoing.socket?.bytesWritten ?? 0;
   const tooLong = setTimeout(() => outgoing.destroy(), watch.atMostMs);
   tooLong.unref();
@@ -44,6 +46,20 @@ function watchOutgoing(outgoing: ServerResponse, watch: Watch, lengthBytes: numb
     const socket = outgoing.socket;
     const sent = socket === null ? 0 : socket.bytesWritten - socket.writableLength - before;
     void settle(Math.max(0, Math.min(sent, lengthBytes)));
+  });
+}
+
+/** A whole configuration fits in one; of a larger payload the bytes sent are known to within this. */
+const PIECE_BYTES = 64 * 1024;
+
+function pieces(payload: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (at < payload.length) controller.enqueue(payload.subarray(at, at + PIECE_BYTES));
+      at += PIECE_BYTES;
+      if (at >= payload.length) controller.close();
+    },
   });
 }
 
@@ -60,7 +76,7 @@ export function watchedBody(c: Context, payload: Uint8Array<ArrayBuffer>, conten
   const outgoing = (c.env as { outgoing?: ServerResponse } | undefined)?.outgoing;
   if (outgoing !== undefined) {
     watchOutgoing(outgoing, watch, payload.length);
-    return new Response(payload, { headers });
+    return new Response(pieces(payload), { headers });
   }
   const settle = settler(watch);
   let handed = false;
