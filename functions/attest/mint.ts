@@ -106,11 +106,16 @@ export async function mint(deps: Deps, device: Device, run: Run, claims: Confirm
   const sealed = seal(code, plain, context, random(SEAL_RANDOM_BYTES));
   const nowMs = world.clock.nowMs();
   let kept = false;
+  let serving = false;
   await updateRecord(world, device, (r) => {
-    const next = withCode(run, hash, token?.id ?? null, nowMs)(r);
+    // Of an earlier run too: its reader must find its own claim at the end, else nobody would know that it was served.
+    serving = r.config?.state === "serving";
+    const next = serving ? null : withCode(run, hash, token?.id ?? null, nowMs)(r);
     kept = next !== null;
     return next;
   });
+  if (serving)
+    return { ok: false, code: "config-being-served", detail: "an earlier configuration is being served right now" };
   if (!kept) return { ok: false, code: "run-preparing", detail: "the run moved on meanwhile; attest again" };
   const { durations } = world.settings;
   // A code of an earlier run may stand as consumed: this one is another provision, by the owner's fresh request.

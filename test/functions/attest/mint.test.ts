@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { mint } from "../../../functions/attest/mint.ts";
+import { codeHash } from "../../../shared/attest/seal.ts";
+import type { ConfirmClaims } from "../../../shared/attest/session.ts";
+import { updateRecord } from "../../../shared/engine/records.ts";
+import type { ConfigRecord } from "../../../shared/fleet/record.ts";
+import { aDevice } from "../../scenarios/fixtures.ts";
+import { aRun, CODE, ConfigWorld, TOKEN, UUID } from "../config/world.ts";
+
+const certificate = (text: string) => ({ crt: Buffer.from(text).toString("base64"), key: "" });
+const CLAIMS: ConfirmClaims = {
+  step: "confirm",
+  deviceId: 7,
+  serial: "SN0001",
+  uuid: UUID,
+  akPublic: "",
+  ldevidPublic: "",
+  nonce: "",
+  bank: "sha256",
+  select: [7],
+  eks: [],
+  ldevid: null,
+  lak: null,
+  mac: "52:54:00:00:00:07",
+  lldp: null,
+  confirm: "",
+};
+
+let world: ConfigWorld;
+beforeAll(async () => {
+  world = await ConfigWorld.start(null);
+  world.deps.world.policyTexts = {
+    ...world.deps.world.policyTexts,
+    talosSecrets: {
+      cluster: { id: "cluster-id", secret: "cluster-secret" },
+      trustdinfo: { token: "abcdef.0123456789abcdef" },
+      certs: { os: certificate("os ca"), k8s: certificate("k8s ca") },
+    },
+  };
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  const stored = await world.deps.world.records.get(7);
+  if (stored !== null) await world.deps.world.records.remove(7, stored.resourceVersion);
+  await world.mint();
+});
+const tried = () => mint(world.deps, aDevice(), aRun(), CLAIMS);
+const withConfig = (change: Partial<ConfigRecord>) =>
+  updateRecord(world.deps.world, aDevice(), (r) => ({ ...r, config: r.config && { ...r.config, ...change } }));
+
+it("a new code voids the earlier one, whose token is owed a deletion", async () => {
+  const minted = await tried();
+  if (!minted.ok) throw new Error(minted.detail);
+  const { config, due, token } = await world.record();
+  expect(config).toMatchObject({ state: "unread", codeHash: codeHash(minted.code), breaks: 0 });
+  expect(due).toEqual([{ do: "delete-token", id: TOKEN.id }]);
+  expect(token?.id).not.toBe(TOKEN.id);
+  expect((await world.read()).status).toBe(404);
+  const got = await world.read(`uuid=${UUID}&code=${minted.code}`);
+  expect(got.status).toBe(200);
+  expect(got.body).toContain("hostname: w1");
+});
+
+it.each(["this run", "an earlier run"])(
+  "while the configuration of %s is served: no code, nothing changed",
+  async (of) => {
+    await withConfig({ state: "serving", nonce: "n", peer: "p", ...(of === "this run" ? {} : { run: "earlier" }) });
+    const before = await world.deps.world.records.get(7);
+    expect(await tried()).toMatchObject({ ok: false, code: "config-being-served" });
+    expect(await world.deps.world.records.get(7)).toEqual(before);
+  },
+);
+
+it.each(["served", "lost"] as const)("of a run whose configuration is %s there is no second code", async (state) => {
+  await withConfig({ state });
+  expect(await tried()).toMatchObject({ ok: false, code: "run-preparing" });
+  expect((await world.record()).config?.codeHash).toBe(codeHash(CODE));
+});
+
+it("the store away: no code is given, and the next try gives one", async () => {
+  const { store } = world.deps.world;
+  const put = store.putConfig.bind(store);
+  Object.assign(store, { putConfig: () => Promise.reject(new Error("away")) });
+  await expect(tried()).rejects.toThrow("away");
+  Object.assign(store, { putConfig: put });
+  expect((await tried()).ok).toBe(true);
+});
