@@ -5,7 +5,7 @@ import { judgeAk, judgeLdevid, nameOf } from "../../shared/attest/keys.ts";
 import { makeCredential } from "../../shared/attest/make-credential.ts";
 import { profilePcrs } from "../../shared/attest/profile.ts";
 import type { EvidenceClaims } from "../../shared/attest/session.ts";
-import type { RefusalCode } from "../../shared/attest/verdict.ts";
+import type { Refusal, RefusalCode } from "../../shared/attest/verdict.ts";
 import { conflictOf, inventory } from "../../shared/engine/observe.ts";
 import { parseRecord } from "../../shared/engine/records.ts";
 import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
@@ -65,6 +65,18 @@ async function quoteOf(deps: Deps, device: Device, record: DeviceRecord | null) 
   };
 }
 
+/** What a person can do about EKs that do not fit; digests stand in the claim, not in the sentence. */
+function bindingAdvice({ code, detail }: Refusal, name: string): string {
+  switch (code) {
+    case "ek-not-approved":
+      return `none of this TPM's EKs is approved for ${name}: compare the claim with the supplier's record or a receiving scan`;
+    case "ek-missing":
+      return `an approved EK of ${name} was not presented: it is another TPM, or approved_eks names a key too many`;
+    default:
+      return detail;
+  }
+}
+
 /** POST /attest/v1/begin: EKs and key areas in; one credential for each approved EK, a nonce and a session out. */
 export async function begin(deps: Deps, c: Context): Promise<Response> {
   const body = await readJson(c, beginRequest, BODY_BYTES);
@@ -105,7 +117,7 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
   if (outsidePins(ekPins, device.name, approved))
     return wait("ek-not-pinned", "a NetBox binding lies outside FLEET_EK_PINS", device);
   const bound = bindEks(approved, presented);
-  if (!bound.ok) return wait(bound.refusal.code, bound.refusal.detail, device);
+  if (!bound.ok) return wait(bound.refusal.code, bindingAdvice(bound.refusal, device.name), device);
   const wrongKey = judgeAk(areas.ak) ?? judgeLdevid(areas.ldevid);
   if (wrongKey !== null) return problem(wrongKey.code, wrongKey.detail);
   const { unsupported, bank, select } = await quoteOf(deps, device, found.record);

@@ -62,7 +62,12 @@ export function drain(d: Draft, retire: RetireRecord): void {
   const over = o.nowMs - retire.drainSinceMs >= o.settings.durations.drainMs && retire.drainRounds > 0;
   if (pods.length > 0 && !over) {
     const blocked = pods.map((p) => `${p.namespace}/${p.name}`);
-    d.condition("RetirementWaits", "draining", `evicting ${pods.length} pods from ${node.name}`, retire.request.id);
+    d.condition(
+      "RetirementWaits",
+      "draining",
+      `evicting pods from ${node.name}: ${blocked.join(", ")}`,
+      retire.request.id,
+    );
     d.effect({ do: "evict", pods });
     d.after((r) =>
       r.retire === null ? r : { ...r, retire: { ...r.retire, drainRounds: retire.drainRounds + 1, blocked } },

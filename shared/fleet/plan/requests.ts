@@ -120,6 +120,8 @@ function installRequest(d: Draft): void {
 
 /** Requests of owners for a device that is planned, active or offline. */
 export function requests(d: Draft): void {
+  // The change log was not read for a device whose run was still going on when it was looked at.
+  if (isUnfinished(d.o.record.run) && !isUnfinished(d.record.run)) return d.again();
   const claimed = actionRequest(d);
   if (!claimed && d.o.device.status === "planned") installRequest(d);
 }

@@ -54,7 +54,8 @@ export function terminalOf(workflow: WorkflowView): Terminal | null {
     case "TIMEOUT":
       return {
         state: workflow.state,
-        action: stuck?.name ?? null,
+        // A boot Job that failed ends the Workflow before any action: none is to blame.
+        action: hasBegun(workflow) ? (stuck?.name ?? null) : null,
         detail: [workflow.problem, stuck?.message ?? ""].filter((t) => t !== "").join(": "),
       };
     default:

@@ -41,6 +41,7 @@ export async function requests(s: Stage): Promise<void> {
   });
   await s.machines.power("w2", "on", "pxe");
   await s.until("w2", "active", "w2 is installed like w1", 90, async () => (await s.owner.status("w2")) === "active");
+  await s.until("w2", "joined", "w2 joined the cluster", 30, async () => (await s.machines.state("w2")).node === "w2");
   const installed = await s.machines.disk("w2");
   await s.owner.request("w2", "wipe");
   s.act("w2", "request", "the owner asks to wipe w2");

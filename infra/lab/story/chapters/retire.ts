@@ -22,7 +22,7 @@ export async function retire(s: Stage): Promise<void> {
   );
   await s.until("w1", "offline", "NetBox shows it offline", 60, async () => (await s.owner.status("w1")) === "offline");
   s.check("w1", "off", "the machine is off", !(await s.machines.state("w1")).on);
-  s.check("w1", "off-refused", "the BMC's refusal was journaled", s.journaled("w1", /BMC did not confirm off/));
+  s.check("w1", "off-refused", "the BMC's refusal was journaled", s.journaled("w1", /power-off refused/));
   s.check("w1", "node-gone", "its Node is deleted", (await s.lab.cluster.get("/api/v1/nodes/w1")) === null);
   const evicted = (await s.lab.cluster.get("/api/v1/namespaces/default/pods/web-1")) as {
     metadata?: { deletionTimestamp?: string };

@@ -1,0 +1,63 @@
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { type Lab, NAMESPACE, ROLE, startLab } from "./world/lab.ts";
+import { callAdmin } from "./world/timer.ts";
+
+const PASS_EVERY_MS = 1_000;
+
+const { values: args } = parseArgs({
+  options: { state: { type: "string" }, classes: { type: "string" }, profiles: { type: "string" } },
+});
+if (args.state === undefined) {
+  process.stderr.write("usage: npm run -s lab -- --state DIR [--classes FILE] [--profiles DIR]\n");
+  process.exit(2);
+}
+
+/** lab.json, as spec/70 has it: addresses, tokens' files, process ids. */
+async function describeLab(lab: Lab): Promise<object> {
+  const { paths, urls, found } = lab;
+  const overview = (await (await fetch(`${urls.machines}/`)).json()) as { tpm: string; firmware: unknown };
+  return {
+    pid: process.pid,
+    redis: found.redis === null ? "memory" : "redis",
+    tpm: overview.tpm,
+    device: { url: urls.device, ca: paths.tls.ca, tokenFile: null },
+    admin: { url: urls.admin, ca: paths.tls.ca, tokenFile: paths.secrets.admin },
+    metrics: { url: urls.metrics, ca: null, tokenFile: null },
+    netbox: {
+      url: urls.netbox,
+      tokenFile: paths.secrets.owner,
+      fleetdTokenFile: paths.secrets.fleetd,
+      webhookSecretFile: paths.secrets.webhook,
+      role: ROLE,
+    },
+    tinkerbell: { kubeconfig: paths.at("secrets/tinkerbell-admin.kubeconfig"), namespace: NAMESPACE },
+    cluster: { kubeconfig: paths.at("secrets/cluster-admin.kubeconfig"), namespace: "default" },
+    machines: { url: urls.machines },
+    redisUrl: lab.redisUrl,
+    issuerBundle: paths.issuer.chain,
+    spireNodes: paths.spireNodes,
+    classes: lab.classes,
+    firmware: overview.firmware,
+    evidence: paths.evidence,
+    envFile: paths.envFile,
+    pids: Object.fromEntries(lab.processes.map((p) => [p.name, p.pid])),
+  };
+}
+
+const lab = await startLab({
+  state: args.state,
+  classes: args.classes ?? fileURLToPath(new URL("./defaults/classes.json", import.meta.url)),
+  profiles: args.profiles ?? null,
+  passEveryMs: PASS_EVERY_MS,
+});
+const stopped = new Promise<void>((resolve) => {
+  for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => resolve());
+});
+await callAdmin(lab.paths, `${lab.urls.admin}/reconcile`, lab.material.adminToken, "POST", "{}");
+writeFileSync(lab.paths.labJson, `${JSON.stringify(await describeLab(lab), null, 2)}\n`, { mode: 0o600 });
+process.stdout.write(`ready ${lab.paths.labJson}\n`);
+await stopped;
+await lab.stop();
+process.exit(0);
