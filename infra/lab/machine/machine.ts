@@ -220,7 +220,7 @@ export class LabMachine implements AgentMachine, PowerHooks {
     const options = { root, url, caFile, tries, gapSeconds, signal, say };
     const { tpm } = this;
     attestation.exit = await (tpm.kind === "swtpm" ? runTinkAttest(tpm.tcti, options) : runAttestClient(tpm, options));
-    if (!signal.aborted) this.#note(`tink-attest: ${attestation.lines.at(-1) ?? ""}`);
+    if (!signal.aborted) this.#note(attestation.lines.at(-1) ?? "tink-attest: said nothing");
   }
 
   /** TPM reset, then the firmware's measurements; its log. */

@@ -117,7 +117,7 @@ describe("a lab machine", () => {
     expect(machine.events).toEqual([
       "on pxe",
       "hookos",
-      "tink-attest: tink-attest: attested (install)",
+      "tink-attest: attested (install)",
       "next boot: fleet talos",
       "reboot",
       "off",

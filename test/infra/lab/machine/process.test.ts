@@ -85,7 +85,7 @@ describe("the machines' process", () => {
     await call("/machines/w1/power", { state: "on", boot: "pxe" });
     const exit = async () => ((await call("/machines/w1")).attestations as { exit: number | null }[])[0]?.exit;
     await expect.poll(exit, { timeout: 20_000 }).toBe(0);
-    expect((await call("/machines/w1")).events).toContain("tink-attest: tink-attest: attested (install)");
+    expect((await call("/machines/w1")).events).toContain("tink-attest: attested (install)");
 
     await call("/machines/w1/power", { state: "cycle", boot: "pxe" });
     await expect.poll(async () => (await call("/machines/w1")).runs, { timeout: 10_000 }).toBe("hookos");
