@@ -21,8 +21,9 @@ export async function keepEvidence(
   device: Device,
   sent: Sent,
   claims: EvidenceClaims,
-  verdict: Verdict,
+  judged: { readonly verdict: Verdict; readonly secureBoot: "required" | "off" | null },
 ): Promise<void> {
+  const { verdict, secureBoot } = judged;
   const { files, clock } = deps.world;
   const atMs = clock.nowMs();
   const bytes = (text: string) => fromBase64(text) ?? new Uint8Array(0);
@@ -31,7 +32,7 @@ export async function keepEvidence(
     at: isoTime(atMs),
     purpose: "intake",
     profile: verdict.profile,
-    secureBoot: verdict.bootProven ? "required" : "off",
+    secureBoot,
     akPublic: claims.akPublic,
     ldevidPublic: claims.ldevidPublic,
     quote: sent.quote,

@@ -65,25 +65,33 @@ function proofProblem(ask: Ask, claims: EvidenceClaims): Refusal | null {
   );
 }
 
+interface Judged {
+  readonly verdict: Verdict;
+  /** What the class demands; null for a class that is not known. */
+  readonly secureBoot: "required" | "off" | null;
+}
+
 async function judge(
   deps: Deps,
   ask: Ask,
   claims: EvidenceClaims,
   device: Device,
   record: DeviceRecord,
-): Promise<Verdict> {
+): Promise<Judged> {
   const cls = await judgedClass(deps, device, record);
-  return judgeBoot({
+  const secureBoot = cls?.secureBoot ?? null;
+  const verdict = judgeBoot({
     eventLog: bytes(ask.eventLog),
     bank: claims.bank,
     select: claims.select,
     pcrs: ask.pcrs,
     profile: profileNamed(await deps.world.policy.current(), cls?.profile ?? null),
     purpose: "intake",
-    secureBoot: cls?.secureBoot ?? null,
+    secureBoot,
     commandLine: readReport(bytes(ask.report)).commandLine,
     attest: bytes(ask.quote.attest),
   });
+  return { verdict, secureBoot };
 }
 
 /** Writes the verdict to the record: without a record there is no certificate. */
@@ -153,8 +161,9 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
   const before = await updateRecord(world, device, () => null);
   if (before.uuid !== null && before.uuid !== claims.uuid)
     return problem("uuid-conflict", `${device.name} has attested with another UUID before`);
-  const verdict = await judge(deps, ask, claims, device, before);
-  await keepEvidence(deps, device, ask, claims, verdict);
+  const judged = await judge(deps, ask, claims, device, before);
+  const { verdict } = judged;
+  await keepEvidence(deps, device, ask, claims, judged);
   const record = await remember(deps, device, claims, verdict);
   if (verdict.result === "fail") {
     const first = verdict.checks.find((check) => !check.ok);
