@@ -172,9 +172,9 @@ export const CHANGES: Readonly<Record<string, Row>> = {
 export const MORE: Readonly<Record<string, Row>> = {
   "a perfect quote signed by the unrestricted key, in a session of the true AK": {
     of: RHEL_ECC,
-    change: fromTheTpm(async ({ quote }, { tpm }) => ({
+    change: fromTheTpm(async ({ quote }, { tpm, keys }) => ({
       attest: quote.attest,
-      signature: await tpm.sign(quote.attest),
+      signature: await tpm.sign(keys.ldevid, quote.attest),
     })),
     answer: quoteRefused(/^quote-signature/),
   },

@@ -85,7 +85,7 @@ export async function attest(url: string, machine: Machine, change: Change = {})
   if (begun.status !== 200) return begun;
   const judged = await sendEvidence(url, machine, begun.body as unknown as Begun, change);
   if (judged.status !== 200) return judged;
-  return sendConfirm(url, tpm, judged.body as unknown as Judged);
+  return sendConfirm(url, machine, judged.body as unknown as Judged);
 }
 
 async function sendEvidence(url: string, machine: Machine, begun: Begun, change: Change): Promise<Answer> {
@@ -111,10 +111,10 @@ async function sendEvidence(url: string, machine: Machine, begun: Begun, change:
   });
 }
 
-async function sendConfirm(url: string, tpm: RecordedTpm, judged: Judged): Promise<Answer> {
+async function sendConfirm(url: string, { tpm, keys }: Machine, judged: Judged): Promise<Answer> {
   const leaf = (pem: string | null) => sha256(pem === null ? "" : new X509Certificate(pem).raw);
   const parts = [bytes(judged.confirm), leaf(judged.ldevid), leaf(judged.lak)];
-  const signature = await tpm.sign(Buffer.concat([Buffer.from("fleetd confirm v1"), ...parts]));
+  const signature = await tpm.sign(keys.ldevid, Buffer.concat([Buffer.from("fleetd confirm v1"), ...parts]));
   const confirmed = await post(url, "confirm", { session: judged.session, signature: base64(signature) });
   const { verdict } = judged as unknown as Pick<Answer, "verdict">;
   return { ...confirmed, verdict, body: { ...confirmed.body, ldevid: judged.ldevid, lak: judged.lak } };

@@ -83,8 +83,8 @@ export class SoftwareTpm implements RecordedTpm {
     return this.#tpm.certify(this.#loaded(ak), this.#keys.ldevid, CERTIFY_DATA);
   }
 
-  async sign(message: Uint8Array): Promise<Uint8Array> {
-    return this.#tpm.sign(this.#keys.ldevid, message);
+  async sign(key: TpmKey, message: Uint8Array): Promise<Uint8Array> {
+    return this.#tpm.sign(this.#loaded(key), message);
   }
 
   async close(): Promise<void> {
@@ -97,9 +97,9 @@ export class SoftwareTpm implements RecordedTpm {
     return this.#tpm.pcr(pcr, bank);
   }
 
-  #loaded(key: TpmKey): LoadedKey {
-    if (key.id !== "ak" && key.id !== "otherAk") throw new Error(`${key.id} is no AK`);
-    return this.#keys[key.id];
+  #loaded({ id }: TpmKey): LoadedKey {
+    if (id !== "ak" && id !== "otherAk" && id !== "ldevid") throw new Error(`no key ${id}`);
+    return this.#keys[id];
   }
 }
 

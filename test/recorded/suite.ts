@@ -60,6 +60,13 @@ export function recordedSuite(name: string, open: () => Promise<RecordedTpm>): v
       expect(await openedCode(machine, answer)).toMatch(/^[A-Z2-7]{26}$/);
     };
 
+    test.each(["rsa", "ecc"] as const)("the %s AK signs no statement that another made", async (kind) => {
+      const { ak, ldevid } = tpm.keys(kind);
+      const forged = Buffer.concat([Buffer.from("ff544347", "hex"), Buffer.from("8018", "hex"), Buffer.alloc(100)]);
+      await expect(tpm.sign(ak, forged)).rejects.toThrow(/0x3e0|TPM_RC_TICKET/i);
+      expect((await tpm.sign(ldevid, forged)).length).toBeGreaterThan(64);
+    });
+
     const run = async (row: Row, judge: (answer: Answer, world: RecordedWorld) => Promise<void>) => {
       const set = recordedSet(row.of);
       const machine = await booted(set, row.extended === undefined ? set.eventLog : recordedLog(row.extended));

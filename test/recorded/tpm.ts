@@ -43,7 +43,10 @@ export interface RecordedTpm {
   quote(ak: TpmKey, selections: readonly Selected[], qualifyingData: Uint8Array): Promise<Quote>;
   /** TPM2_Certify of the LDevID key; the tool sets no qualifyingData. */
   certify(ak: TpmKey): Promise<Statement>;
-  /** TPM2_Sign by the LDevID key. */
-  sign(message: Uint8Array): Promise<Uint8Array>;
+  /**
+   * TPM2_Sign of a message.
+   * @throws Error for a restricted key, which signs nothing that begins as the TPM's own statements do
+   */
+  sign(key: TpmKey, message: Uint8Array): Promise<Uint8Array>;
   close(): Promise<void>;
 }
