@@ -12,11 +12,10 @@ export async function realWorld(kubeconfigFile: string): Promise<KubernetesWorld
   const { client: admin, url, caPem } = clientOf(kubeconfigFile);
   const namespace = "tinkerbell";
   await make(admin, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-  for (const file of readdirSync(CRDS).filter((name) => name.endsWith(".yaml"))) {
-    const definition: unknown = parse(readFileSync(`${CRDS}/${file}`, "utf8"));
-    await make(admin, DEFINITIONS, definition);
-    await served(admin, definition);
-  }
+  const files = readdirSync(CRDS).filter((name) => name.endsWith(".yaml"));
+  const definitions = files.map((name): unknown => parse(readFileSync(`${CRDS}/${name}`, "utf8")));
+  for (const definition of definitions) await make(admin, DEFINITIONS, definition);
+  for (const definition of definitions) await served(admin, definition);
   const group = "rbac.authorization.k8s.io";
   await make(admin, `/apis/${group}/v1/clusterrolebindings`, {
     apiVersion: `${group}/v1`,
