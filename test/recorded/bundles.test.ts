@@ -25,8 +25,8 @@ const KEPT: readonly Kept[] = [
     const set = recordedSet(file);
     return { title: file, set, change: {}, extended: set.eventLog };
   }),
-  ...judged.map(([title, { of, extended, secureBoot, change }]): Kept => {
-    const set = recordedSet(of);
+  ...judged.map(([title, { of, extended, accepted, secureBoot, change }]): Kept => {
+    const set = { ...recordedSet(of), profile: recordedSet(accepted ?? of).profile };
     const log = extended === undefined ? set.eventLog : recordedLog(extended);
     return { title, set: { ...set, ...(secureBoot && { secureBoot }) }, change, extended: log };
   }),

@@ -7,6 +7,8 @@ export interface Row {
   readonly of: string;
   /** The recorded log that the TPM was extended with, where it is not the set's. */
   readonly extended?: string;
+  /** The set whose authorities the profile lists, where it is not the same. */
+  readonly accepted?: string;
   /** What the class demands, where it is not what the set's log says. */
   readonly secureBoot?: "required";
   readonly change: Change;
@@ -65,7 +67,7 @@ export const CHANGES: Readonly<Record<string, Row>> = {
   "bad-forged-by-unrestricted-key-rsa.json": {
     of: RHEL_RSA,
     change: { presented: (keys) => keys.ldevid },
-    answer: ["begin", 403, "ak-attributes", /^$/],
+    answer: ["begin", 403, "ak-attributes", /attributes 0x00040072/],
   },
   "bad-log-all-seps-retyped.json": changedLog(
     "bad-log-all-seps-retyped.json",
@@ -198,5 +200,11 @@ export const MORE: Readonly<Record<string, Row>> = {
     of: RHEL_RSA,
     change: logOf("ok-sb-cert-rsa.json"),
     answer: ["evidence", 403, "event-log-mismatch", /^replay: PCR 0, /],
+  },
+  "an honest session where the profile lists another distribution's authority": {
+    of: RHEL_RSA,
+    accepted: "ok-sb-cert-rsa.json",
+    change: {},
+    answer: ["evidence", 403, "authority-not-accepted", /^authority: Shim: .*Red Hat Secure Boot CA 5/],
   },
 };

@@ -126,9 +126,10 @@ export async function openedCode({ tpm, keys }: Machine, answer: Answer): Promis
   return Buffer.from(await tpm.activate(ek, keys.ak, bytes(credentialBlob), bytes(secret))).toString();
 }
 
-/** Each failed check of an answer as "name: what was seen". */
-export function reasons(answer: Answer): string[] {
-  return (answer.verdict?.checks ?? []).filter((check) => !check.ok).map((check) => `${check.name}: ${check.seen}`);
+/** Each failed check of an answer as "name: what was seen"; the problem's own words where there is no verdict. */
+export function reasons({ verdict, body }: Answer): string[] {
+  if (verdict === null) return [String(body.detail)];
+  return verdict.checks.filter((check) => !check.ok).map((check) => `${check.name}: ${check.seen}`);
 }
 
 async function post(url: string, step: Answer["step"], body: unknown): Promise<Answer> {

@@ -70,7 +70,8 @@ export function recordedSuite(name: string, open: () => Promise<RecordedTpm>): v
     const run = async (row: Row, judge: (answer: Answer, world: RecordedWorld) => Promise<void>) => {
       const set = recordedSet(row.of);
       const machine = await booted(set, row.extended === undefined ? set.eventLog : recordedLog(row.extended));
-      const policy = { profile: set.profile, secureBoot: row.secureBoot ?? set.secureBoot };
+      const { profile } = row.accepted === undefined ? set : recordedSet(row.accepted);
+      const policy = { profile, secureBoot: row.secureBoot ?? set.secureBoot };
       // One EK is enough here: the sessions above prove all.
       const world = await RecordedWorld.start(
         policy,

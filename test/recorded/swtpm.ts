@@ -45,11 +45,13 @@ export class SwtpmByTools implements RecordedTpm {
   /** @throws Error with the words of the tool that failed */
   static async open(): Promise<SwtpmByTools> {
     const folder = mkdtempSync(join(tmpdir(), "fleetd-recorded-"));
-    const tpm = await SwTpm.open(folder, join(folder, "ca"));
+    let tpm: SwTpm | null = null;
     try {
+      tpm = await SwTpm.open(folder, join(folder, "ca"));
       return await SwtpmByTools.#prepared(tpm, folder);
     } catch (error) {
-      await tpm.close();
+      await tpm?.close();
+      rmSync(folder, { recursive: true });
       throw error;
     }
   }
