@@ -1,48 +1,18 @@
 import { createServer as createHttp } from "node:http";
 import { createServer as createHttps } from "node:https";
 import { createAdaptorServer, type ServerType } from "@hono/node-server";
-import { Hono } from "hono";
+import type { Hono } from "hono";
 import { loadProfile } from "../shared/attest/profile.ts";
 import { pass } from "../shared/engine/pass.ts";
 import { classesFault } from "../shared/engine/policy-check.ts";
 import type { PolicyTexts } from "../shared/ports/policy.ts";
-import { bearerFits, clientCertificateFits } from "../shared/runtime/auth.ts";
 import { readSettings, type Settings } from "../shared/runtime/config.ts";
 import type { AdminDeps } from "../shared/runtime/deps.ts";
-import { requestLog } from "../shared/runtime/log.ts";
-import { onError, problem } from "../shared/runtime/problem.ts";
 import { followTls, readTls, refuseDeviceCaAsAdminCa, type TlsFiles } from "../shared/runtime/tls.ts";
 import { type Wired, wire } from "../shared/runtime/wire.ts";
-import { attestApp } from "./attest/app.ts";
-import { openapiDocument } from "./attest/openapi.ts";
-import { configApp } from "./config/app.ts";
-import { lookupApp } from "./lookup/app.ts";
-import { metricsApp } from "./metrics/app.ts";
-import { reconcileApp } from "./reconcile/app.ts";
-import { webhookApp } from "./webhook/app.ts";
+import { listeners } from "./listeners.ts";
 
 const SERVER = { requestTimeout: 60_000, headersTimeout: 10_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 };
-
-function listener(deps: AdminDeps, name: string, ...apps: Hono[]): Hono {
-  const app = new Hono();
-  app.use(requestLog(deps.log, name));
-  app.onError(onError);
-  for (const one of apps) app.route("/", one);
-  app.notFound(() => problem("not-found", "no such route"));
-  return app;
-}
-
-/** Everything of the admin listener but the webhook, which carries its own signature. */
-function behindAuth(deps: AdminDeps): Hono {
-  const app = new Hono();
-  app.use(async (c, next) => {
-    if (clientCertificateFits(c) || bearerFits(c.req.header("authorization"), deps.adminToken)) return next();
-    return problem("unauthorized", "a client certificate of FLEET_ADMIN_CA or the bearer token is needed");
-  });
-  app.route("/", lookupApp(deps, openapiDocument));
-  app.route("/", reconcileApp(deps));
-  return app;
-}
 
 function tlsOf(cert: string | undefined, key: string | undefined, clientCa: string | undefined): TlsFiles | null {
   return cert === undefined || key === undefined ? null : { cert, key, clientCa: clientCa ?? null };
@@ -88,9 +58,7 @@ function policyFault(texts: PolicyTexts): string | null {
 
 async function startListeners(s: Settings, { deps, metrics }: Wired): Promise<ServerType[]> {
   const say = (text: string) => deps.log.info({}, text);
-  const device = listener(deps, "device", attestApp(deps), configApp(deps));
-  const admin = listener(deps, "admin", webhookApp(deps), behindAuth(deps));
-  const metric = listener(deps, "metrics", metricsApp(deps, metrics));
+  const { device, admin, metric } = listeners(deps, metrics);
   return [
     await listen(
       device,

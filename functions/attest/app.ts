@@ -1,8 +1,8 @@
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { InFlight, RateLimit } from "../../shared/runtime/limits.ts";
 import { peerOf } from "../../shared/runtime/peer.ts";
-import { onError, problem } from "../../shared/runtime/problem.ts";
+import { notAllowed, onError, problem } from "../../shared/runtime/problem.ts";
 import { begin } from "./begin.ts";
 import { confirm } from "./confirm.ts";
 import { evidence } from "./evidence.ts";
@@ -21,10 +21,6 @@ export function attestApp(deps: Deps): Hono {
   });
   app.post("/attest/v1/evidence", (c) => evidence(deps, c));
   app.post("/attest/v1/confirm", (c) => confirm(deps, c));
-  app.all("/attest/v1/:step", (c: Context) =>
-    ["begin", "evidence", "confirm"].includes(c.req.param("step") ?? "")
-      ? problem("method-not-allowed", "POST only")
-      : problem("not-found", "no such route"),
-  );
+  for (const step of ["begin", "evidence", "confirm"]) app.all(`/attest/v1/${step}`, notAllowed("POST"));
   return app;
 }

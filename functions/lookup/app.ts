@@ -6,7 +6,7 @@ import { spireNodes } from "../../shared/fleet/manifests/spire-nodes.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
-import { onError, problem } from "../../shared/runtime/problem.ts";
+import { notAllowed, onError, problem } from "../../shared/runtime/problem.ts";
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
 
@@ -92,5 +92,7 @@ export function lookupApp(deps: Deps, openapi: () => unknown): Hono {
     c.json({ nodes: spireNodes(await fleetView(deps.world), deps.world.settings, deps.world.clock.nowMs()) }),
   );
   app.get("/openapi.json", (c) => c.json(openapi() as object));
+  for (const path of ["/devices", "/devices/:name", "/claims", "/spire-nodes.json", "/openapi.json"])
+    app.all(path, notAllowed("GET"));
   return app;
 }

@@ -3,7 +3,7 @@ import { fleetView } from "../../shared/engine/fleet-view.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import type { Metrics } from "../../shared/runtime/metrics.ts";
-import { onError } from "../../shared/runtime/problem.ts";
+import { notAllowed, onError } from "../../shared/runtime/problem.ts";
 import { statusPage } from "./page.ts";
 
 function count(values: readonly string[]): Map<string, number> {
@@ -33,5 +33,6 @@ export function metricsApp(deps: Deps, metrics: Metrics): Hono {
     return c.text(await metrics.registry.metrics(), 200, { "content-type": metrics.registry.contentType });
   });
   app.get("/", async (c) => c.html(statusPage(await fleetView(deps.world), isoTime(deps.world.clock.nowMs()))));
+  for (const path of ["/", "/healthz", "/readyz", "/metrics"]) app.all(path, notAllowed("GET"));
   return app;
 }

@@ -4,7 +4,7 @@ import { inventory } from "../../shared/engine/observe.ts";
 import { pass, passForDevice } from "../../shared/engine/pass.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
-import { onError, problem } from "../../shared/runtime/problem.ts";
+import { notAllowed, onError, problem } from "../../shared/runtime/problem.ts";
 
 const request = z.strictObject({ device: z.string().optional() });
 
@@ -13,7 +13,9 @@ export function reconcileApp(deps: Deps): Hono {
   const app = new Hono();
   app.onError(onError);
   app.post("/reconcile", async (c) => {
-    const empty = c.req.header("content-length") === "0" || c.req.header("content-length") === undefined;
+    const length = c.req.header("content-length");
+    // A chunked body is no empty one: it may name a device.
+    const empty = length === "0" || (length === undefined && c.req.header("transfer-encoding") === undefined);
     const body = empty ? { ok: true as const, value: request.parse({}) } : await readJson(c, request, BODY_BYTES);
     if (!body.ok) return body.response;
     const { device: name } = body.value;
@@ -24,5 +26,6 @@ export function reconcileApp(deps: Deps): Hono {
     if (done === null) return problem("run-preparing", "another pass is at this device");
     return c.json({ devices: 1, steps: done.steps, failed: done.failed ? 1 : 0, skipped: false });
   });
+  app.all("/reconcile", notAllowed("POST"));
   return app;
 }

@@ -4,7 +4,7 @@ import { passForDevice } from "../../shared/engine/pass.ts";
 import { hookSignatureFits } from "../../shared/runtime/auth.ts";
 import { BODY_BYTES, readBytes } from "../../shared/runtime/body.ts";
 import type { AdminDeps } from "../../shared/runtime/deps.ts";
-import { onError, problem } from "../../shared/runtime/problem.ts";
+import { notAllowed, onError, problem } from "../../shared/runtime/problem.ts";
 
 /** The only fields that count: which device to read again. No field of a webhook decides anything (bugs/netbox.md 5). */
 const hook = z.object({
@@ -41,6 +41,7 @@ export function webhookApp(deps: AdminDeps): Hono {
       );
     return c.json({ accepted: true }, 202);
   });
+  app.all("/webhooks/netbox", notAllowed("POST"));
   return app;
 }
 

@@ -77,6 +77,15 @@ export function problem(code: RefusalCode | "internal", detail: string, extra: R
   );
 }
 
+/** The answer to another method on a route that there is. */
+export function notAllowed(allow: "GET" | "POST"): () => Response {
+  return () => {
+    const answer = problem("method-not-allowed", `${allow} only`);
+    answer.headers.set("allow", allow);
+    return answer;
+  };
+}
+
 const PORT_CODES: Readonly<Record<string, RefusalCode>> = {
   netbox: "inventory-unavailable",
   store: "store-unavailable",
