@@ -7,7 +7,12 @@ const flag = (fallback: boolean) =>
     .enum(["true", "false"])
     .default(fallback ? "true" : "false")
     .transform((t) => t === "true");
-const count = (fallback: number, max: number) => z.coerce.number().int().min(1).max(max).default(fallback);
+/** Plain digits: an empty text is no zero, and 1e3 is no thousand. */
+const digits = z
+  .string()
+  .regex(/^\d{1,12}$/, "is not a whole number")
+  .transform(Number);
+const count = (fallback: number, max: number) => digits.pipe(z.number().min(1).max(max)).default(fallback);
 const list = z
   .string()
   .default("")
@@ -74,7 +79,7 @@ export const settingsSchema = z.object({
   FLEET_EVIDENCE_DIR: file.optional(),
   FLEET_RATE_BEGIN: count(20, 1_000_000),
   FLEET_TRUSTED_PROXIES: list,
-  FLEET_PASS_INTERVAL_MS: z.coerce.number().int().min(0).default(30_000),
+  FLEET_PASS_INTERVAL_MS: digits.default(30_000),
   FLEET_CALL_TIMEOUT_MS: count(10_000, 600_000),
   FLEET_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
 });
