@@ -31,7 +31,11 @@ function certificates(pem: string): X509Certificate[] {
 /** Why the admin CA may not be used: it is the device CA, or it issued it. Null where it may. */
 export function adminCaFault(adminCaPem: string, deviceChainPem: string): string | null {
   const device = certificates(deviceChainPem);
-  for (const admin of certificates(adminCaPem))
+  const admins = certificates(adminCaPem);
+  // Without one, TLS would trust nobody, or on another version everybody that a public root vouches for.
+  if (admins.length === 0) return "it holds no certificate";
+  if (device.length === 0) return "the device CA's chain holds no certificate to compare it with";
+  for (const admin of admins)
     for (const d of device) {
       const sameKey = admin.publicKey.equals(d.publicKey);
       if (sameKey || d.verify(admin.publicKey))

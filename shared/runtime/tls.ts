@@ -19,7 +19,12 @@ export function readTls(files: TlsFiles): SecureContextOptions {
 }
 
 /** Takes renewed certificate files without a restart; files that do not fit together leave the old ones in use. */
-export function followTls(server: HttpServer | TlsServer, files: TlsFiles, say: (text: string) => void): void {
+export function followTls(
+  server: HttpServer | TlsServer,
+  files: TlsFiles,
+  say: (text: string) => void,
+  lookAgainMs = LOOK_AGAIN_MS,
+): void {
   const reload = () => {
     try {
       if ("setSecureContext" in server) server.setSecureContext(readTls(files));
@@ -28,7 +33,8 @@ export function followTls(server: HttpServer | TlsServer, files: TlsFiles, say: 
       say(`certificate ${files.cert} cannot be used, the old one stays: ${(error as Error).message}`);
     }
   };
-  for (const path of [files.cert, files.key]) watchFile(path, { interval: LOOK_AGAIN_MS, persistent: false }, reload);
+  const paths = [files.cert, files.key, ...(files.clientCa === null ? [] : [files.clientCa])];
+  for (const path of paths) watchFile(path, { interval: lookAgainMs, persistent: false }, reload);
 }
 
 /**
