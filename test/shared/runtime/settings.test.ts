@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { durationVariable, readSettings } from "../../../shared/runtime/config.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "fleetd-settings-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = (name: string, text: string) => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+const SECRET = "s3cr3t-0123456789-0123456789-0123456789";
+
+/** The least that starts. */
+const good = (): Record<string, string> => ({
+  FLEET_NETBOX_URL: "https://netbox.example",
+  FLEET_NETBOX_TOKEN_FILE: file("netbox", `${SECRET}\n`),
+  FLEET_TINKERBELL_KUBECONFIG: "/kubeconfig",
+  FLEET_CLUSTER_KUBECONFIG: "/kubeconfig",
+  FLEET_WEBHOOK_SECRET_FILE: file("webhook", SECRET),
+  FLEET_CLASSES: "/classes.json",
+  FLEET_PROFILES: "/profiles",
+  FLEET_CA_KEY_FILE: "/ca.key",
+  FLEET_CA_CHAIN_FILE: "/ca.pem",
+  FLEET_TRUST_DOMAIN: "example.org",
+  FLEET_TOOLS_IMAGE: "registry.example/tools:1",
+  FLEET_DEVICE_URL: "https://enroll.example",
+  FLEET_SPIRE_NODES_FILE: "/spire-nodes.json",
+  FLEET_ADMIN_TOKEN_FILE: file("admin", SECRET),
+  PATH: "/bin",
+});
+
+function refused(change: Record<string, string | undefined>): string {
+  try {
+    readSettings({ ...good(), ...change });
+  } catch (error) {
+    const { message } = error as Error;
+    expect(message).not.toContain(SECRET);
+    return message;
+  }
+  throw new Error("the settings were taken");
+}
+
+describe("settings", () => {
+  it("the least that starts, with the specification's defaults", () => {
+    const s = readSettings(good());
+    expect(s.FLEET_NETBOX_TOKEN_FILE).toBe(SECRET);
+    expect([s.FLEET_DEVICE_ADDRESS, s.FLEET_ADMIN_ADDRESS, s.FLEET_METRICS_ADDRESS]).toEqual([
+      "0.0.0.0:8443",
+      "127.0.0.1:8444",
+      "127.0.0.1:8446",
+    ]);
+    expect(s.FLEET_RATE_BEGIN).toBe(20);
+    expect(s.FLEET_SWITCH_PORT).toBe("require");
+    expect(s.durations.sessionMs).toBe(600_000);
+    expect(s.sessionKeys.map((k) => k.length)).toEqual([32]);
+  });
+
+  it("every error at once, each by its name", () => {
+    const message = refused({
+      FLEET_NETBOX_URL: "netbox",
+      FLEET_TRUST_DOMAIN: undefined,
+      FLEET_SWITCH_PORT: "maybe",
+      FLEET_MAX_DISK_RUNS: "0",
+      FLEET_DEVICE_ADDRESS: "8443",
+      FLEET_SESSION_MS: "10m",
+      FLEET_DEVICE_TLS_CERT: "/cert",
+      FLEET_REDIS_URL: "redis://localhost",
+      FLEET_SESION_KEY_FILE: "/typo",
+      FLEET_NETBOX_TOKEN_FILE: join(folder, "nowhere"),
+      FLEET_WEBHOOK_SECRET_FILE: file("short", "short"),
+    });
+    for (const name of [
+      "FLEET_NETBOX_URL",
+      "FLEET_TRUST_DOMAIN",
+      "FLEET_SWITCH_PORT",
+      "FLEET_MAX_DISK_RUNS",
+      "FLEET_DEVICE_ADDRESS",
+      "FLEET_SESSION_MS",
+      "FLEET_DEVICE_TLS_CERT and FLEET_DEVICE_TLS_KEY",
+      "FLEET_SESSION_KEY_FILE",
+      "FLEET_SESION_KEY_FILE: is no setting",
+      "FLEET_NETBOX_TOKEN_FILE",
+      "FLEET_WEBHOOK_SECRET_FILE",
+    ])
+      expect(message).toContain(name);
+    expect(message.split("\n")).toHaveLength(12);
+  });
+
+  it("an unknown FLEET_ name is refused, others are not ours", () => {
+    expect(refused({ FLEET_NETBOX_TOKEN: SECRET })).toContain("FLEET_NETBOX_TOKEN: is no setting");
+    expect(refused({ FLEET_NETBOX_TOKEN: SECRET }).split("\n")).toHaveLength(2);
+  });
+
+  it.each([
+    ["an empty webhook secret", { FLEET_WEBHOOK_SECRET_FILE: "empty" }],
+    ["an admin token below 32 bytes", { FLEET_ADMIN_TOKEN_FILE: "31" }],
+    ["a session key below 32 bytes", { FLEET_SESSION_KEY_FILE: "31" }],
+    ["three session keys", { FLEET_SESSION_KEY_FILE: "three" }],
+    ["no admin CA and no token", { FLEET_ADMIN_TOKEN_FILE: undefined }],
+    ["an admin CA without TLS", { FLEET_ADMIN_CA: "empty" }],
+    ["an empty interval", { FLEET_PASS_INTERVAL_MS: "" }],
+    ["a number in another form", { FLEET_RATE_BEGIN: "1e3" }],
+  ])("refuses %s", (_what, change) => {
+    file("empty", "\n");
+    file("31", "x".repeat(31));
+    file("three", [1, 2, 3].map((n) => String(n).repeat(32)).join("\n"));
+    const paths = Object.entries(change).map(([k, v]) => [
+      k,
+      v !== undefined && /^[a-z0-9]+$/.test(v) && !/^1e3$/.test(v) ? join(folder, v) : v,
+    ]);
+    expect(refused(Object.fromEntries(paths))).toContain(Object.keys(change)[0]);
+  });
+
+  it("two session keys of a rotation, the first one first", () => {
+    const keys = file("two", `${"n".repeat(32)}\n${"o".repeat(32)}\n`);
+    const s = readSettings({ ...good(), FLEET_SESSION_KEY_FILE: keys });
+    expect(s.sessionKeys.map((k) => new TextDecoder().decode(k))).toEqual(["n".repeat(32), "o".repeat(32)]);
+  });
+
+  it("a duration is a setting by its name", () => {
+    expect(durationVariable("tokenAfterApprovalMs")).toBe("FLEET_TOKEN_AFTER_APPROVAL_MS");
+    const s = readSettings({ ...good(), FLEET_TOKEN_AFTER_APPROVAL_MS: "5" });
+    expect(s.durations.tokenAfterApprovalMs).toBe(5);
+    expect(s.durations.drainMs).toBe(600_000);
+  });
+});
