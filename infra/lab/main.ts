@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type Lab, NAMESPACE, ROLE, startLab } from "./world/lab.ts";
-import { callAdmin } from "./world/timer.ts";
 
 const PASS_EVERY_MS = 1_000;
 
@@ -55,7 +54,6 @@ const lab = await startLab({
 const stopped = new Promise<void>((resolve) => {
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => resolve());
 });
-await callAdmin(lab.paths, `${lab.urls.admin}/reconcile`, lab.material.adminToken, "POST", "{}");
 writeFileSync(lab.paths.labJson, `${JSON.stringify(await describeLab(lab), null, 2)}\n`, { mode: 0o600 });
 process.stdout.write(`ready ${lab.paths.labJson}\n`);
 await stopped;

@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { LAB_DURATIONS } from "../world/fleetd-env.ts";
 import { type Lab, startLab } from "../world/lab.ts";
-import { callAdmin } from "../world/timer.ts";
 import { install } from "./chapters/install.ts";
 import { refusals } from "./chapters/refusals.ts";
 import { requests } from "./chapters/requests.ts";
@@ -71,8 +70,6 @@ const lab = await startLab({
 let failed: readonly string[] = ["the story ended early"];
 try {
   sayWhatIsUsed(lab);
-  // fleetd's memory begins with its first pass; what is asked before counts as older than it and is held.
-  await callAdmin(lab.paths, `${lab.urls.admin}/reconcile`, lab.material.adminToken, "POST", "{}");
   const stage = new Stage(lab, teller);
   const stops = [stage.owner.followJournal(teller), stage.machines.follow(teller)];
   try {

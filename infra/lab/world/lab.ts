@@ -8,7 +8,7 @@ import { type LabPaths, labPaths } from "./paths.ts";
 import { freePorts } from "./ports.ts";
 import { type LabProcess, startProcess } from "./process.ts";
 import { applyTemplates } from "./templates.ts";
-import { startTimer } from "./timer.ts";
+import { callAdmin, startTimer } from "./timer.ts";
 import { type Found, findTools } from "./tools.ts";
 
 export const ROLE = "fleet-node";
@@ -144,6 +144,8 @@ export async function startLab(options: LabOptions): Promise<Lab> {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
       ...(options.onFleetdLine === undefined ? {} : { onLine: options.onFleetdLine }),
     });
+    // fleetd's memory begins with its first pass; what is asked before counts as older than it and is held.
+    await callAdmin(paths, `${admin}/reconcile`, material.adminToken, "POST", "{}");
     if (options.passEveryMs > 0) stops.push(startTimer(paths, admin, material.adminToken, options.passEveryMs));
     const urls = {
       device: deviceUrl,
