@@ -61,6 +61,7 @@ function withCode(run: Run, hash: string, tokenId: string | null, nowMs: number)
         missingAtMs: null,
         hookosAgainAtMs: null,
         contendedAtMs: null,
+        keptAtMs: null,
       },
       token:
         tokenId === null ? null : { id: tokenId, expiresAtMs: null, csr: null, contended: false, deletedAtMs: null },

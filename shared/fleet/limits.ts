@@ -26,6 +26,8 @@ export const DEFAULT_DURATIONS = {
   /** spec/40: a stored configuration, the lease of one being served, and the whole of a serving. */
   configMs: DAY,
   configAfterSuccessMs: 7 * DAY,
+  /** spec/40: an unread configuration's TTL is renewed this often at most. */
+  configKeepMs: HOUR,
   configLeaseMs: MINUTE,
   configServingMs: 10 * MINUTE,
   consumedMs: 400 * DAY,

@@ -80,6 +80,8 @@ const configSchema = z.strictObject({
   /** HookOS was booted again while it lay unread after SUCCESS. */
   hookosAgainAtMs: ms.nullable(),
   contendedAtMs: ms.nullable(),
+  /** When its TTL in the store was last renewed. */
+  keptAtMs: ms.nullable().default(null),
 });
 export type ConfigRecord = z.output<typeof configSchema>;
 

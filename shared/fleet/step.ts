@@ -37,7 +37,9 @@ export type Step =
   | { readonly do: "delete-csr"; readonly name: string; readonly uid: string }
   | { readonly do: "create-token"; readonly token: BootstrapToken; readonly secret: string }
   | { readonly do: "delete-token"; readonly id: string }
-  | { readonly do: "drop-config"; readonly deviceId: number; readonly consumed: boolean };
+  | { readonly do: "drop-config"; readonly deviceId: number; readonly consumed: boolean }
+  /** Gives an unread configuration a new TTL; one that is not there (any more) stays so. */
+  | { readonly do: "keep-config"; readonly deviceId: number; readonly ttlMs: number };
 
 export interface Plan {
   readonly steps: readonly Step[];

@@ -33,6 +33,7 @@ function minted(m: Model): void {
     missingAtMs: null,
     hookosAgainAtMs: null,
     contendedAtMs: null,
+    keptAtMs: null,
   };
   m.record = {
     ...m.record,

@@ -66,6 +66,9 @@ export async function applyWorldStep(world: World, deviceId: number, step: World
       return world.cluster.deleteToken(step.id);
     case "drop-config":
       return world.store.dropConfig(step.deviceId, step.consumed);
+    case "keep-config":
+      await world.store.keepConfig(step.deviceId, step.ttlMs);
+      return;
     default:
       return step satisfies never;
   }

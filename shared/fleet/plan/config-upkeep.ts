@@ -1,6 +1,33 @@
 import { approvedDigests } from "../binding.ts";
+import { type ConfigRecord, isUnfinished, type Run } from "../record.ts";
 import type { Draft } from "./draft.ts";
 import { removeConfig } from "./one-run.ts";
+
+/** When an unread configuration is over: with its run, or so long after the run's SUCCESS. */
+function endOf(config: ConfigRecord, run: Run | null, durations: Draft["o"]["settings"]["durations"]): number {
+  if (run?.terminal?.state === "SUCCESS") return run.terminal.atMs + durations.configAfterSuccessMs;
+  return isUnfinished(run) ? Number.POSITIVE_INFINITY : config.mintedAtMs + durations.configMs;
+}
+
+/** Renews the TTL of an unread configuration, at most so often that a steady pass writes nothing. */
+function keep(d: Draft, config: ConfigRecord, endMs: number): void {
+  const { nowMs, device, settings } = d.o;
+  const { configMs, configKeepMs } = settings.durations;
+  if (nowMs - (config.keptAtMs ?? config.mintedAtMs) < configKeepMs) return;
+  d.effect({ do: "keep-config", deviceId: device.id, ttlMs: Math.min(configMs, endMs - nowMs) });
+  d.after((r) => (r.config?.codeHash === config.codeHash ? { ...r, config: { ...r.config, keptAtMs: nowMs } } : r));
+}
+
+function sayUnread(d: Draft, config: ConfigRecord): void {
+  d.condition("ConfigUnread", "unread", "installed; its configuration is not read yet", config.run);
+  if (config.hookosAgainAtMs !== null)
+    d.condition(
+      "NodeBootedHookOSAfterInstall",
+      "boot-order",
+      "booted HookOS again with its configuration unread: the firmware boots the network before the disk",
+      config.run,
+    );
+}
 
 /**
  * The life of a configuration outside its serving: gone when its device leaves planned, when it was never read in time,
@@ -14,9 +41,7 @@ export function configUpkeep(d: Draft): void {
   if (config === null) return;
   const current = run !== null && run.name === config.run ? run : null;
   if (config.state === "unread") {
-    const successMs = current?.terminal?.state === "SUCCESS" ? current.terminal.atMs : null;
-    const endMs =
-      successMs === null ? config.mintedAtMs + durations.configMs : successMs + durations.configAfterSuccessMs;
+    const endMs = endOf(config, current, durations);
     const identityMoved =
       current !== null &&
       (current.serial !== o.device.serial || current.eks.join() !== approvedDigests(o.device.approvedEks).join());
@@ -28,19 +53,13 @@ export function configUpkeep(d: Draft): void {
         config.run,
       );
     const over = current?.phase === "ended" && current.result !== "unread" && current.result !== "success";
-    if (o.device.status !== "planned" || current === null || over || o.nowMs > endMs) {
+    if (o.device.status !== "planned" || current === null || over || o.nowMs >= endMs) {
       removeConfig(d);
-      if (o.nowMs > endMs && current !== null) d.set({ run: { ...current, result: "expired" } });
+      if (o.nowMs >= endMs && current !== null) d.set({ run: { ...current, result: "expired" } });
       d.say("warning", "config-removed", "the unread configuration and its token are removed", config.run);
-    } else if (current.result === "unread") {
-      d.condition("ConfigUnread", "unread", "installed; its configuration is not read yet", config.run);
-      if (config.hookosAgainAtMs !== null)
-        d.condition(
-          "NodeBootedHookOSAfterInstall",
-          "boot-order",
-          "booted HookOS again with its configuration unread: the firmware boots the network before the disk",
-          config.run,
-        );
+    } else {
+      keep(d, config, endMs);
+      if (current.result === "unread") sayUnread(d, config);
     }
   }
   if (config.state === "serving" && o.nowMs > (config.servedAtMs ?? config.mintedAtMs) + durations.configServingMs) {

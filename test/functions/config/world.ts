@@ -68,6 +68,7 @@ export function aRecord(nowMs: number): DeviceRecord {
       missingAtMs: null,
       hookosAgainAtMs: null,
       contendedAtMs: null,
+      keptAtMs: null,
     },
     token: { id: TOKEN.id, expiresAtMs: null, csr: null, contended: false, deletedAtMs: null },
   };
