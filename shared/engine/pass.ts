@@ -79,6 +79,17 @@ export async function passForDevice(
   });
 }
 
+/** A device's work under its lock; what it cannot be read for is this device's failure, and the others go on. */
+async function untroubled<T>(world: World, device: Device, work: () => Promise<T>): Promise<T | null | "failed"> {
+  try {
+    return await withDeviceLock(world, device.id, work);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    world.event({ kind: "peer-down", device: device.name, code: error.port, text: error.message });
+    return "failed";
+  }
+}
+
 async function readBulk(world: World, devices: readonly Device[]): Promise<Bulk> {
   const bootPlane = await seen(world, "", () => world.bootPlane.objects());
   const nodes = await seen(world, "", () => world.cluster.nodes(devices.map((d) => d.name)));
@@ -129,7 +140,7 @@ async function fullPass(world: World): Promise<PassReport> {
       conflict: conflicts.get(device.id) ?? null,
     };
     const stale = world.clock.nowMs() - passStartMs > world.settings.durations.observedMaxAgeMs;
-    const done = await withDeviceLock(world, device.id, async () => {
+    const done = await untroubled(world, device, async () => {
       const first = stale
         ? await lookAgain(world, device.id, context)
         : {
@@ -138,7 +149,8 @@ async function fullPass(world: World): Promise<PassReport> {
           };
       return first === null ? null : settle(world, first, context);
     });
-    if (done === null) continue;
+    if (done === "failed") failed++;
+    if (done === null || done === "failed") continue;
     steps += done.steps;
     if (done.failed) failed++;
     after.push({ device: done.observed.device, record: done.observed.record });
