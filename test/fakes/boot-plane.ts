@@ -119,6 +119,12 @@ export class FakeBootPlane implements BootPlanePort {
     this.#objects.Workflow.set(name, { ...this.#workflow(name), ...change, resourceVersion: this.#next() });
   }
 
+  /** What Rufio does to a Job. */
+  changeJob(name: string, change: Partial<JobView>): void {
+    const found = this.#objects.Job.get(name) as JobView | undefined;
+    if (found !== undefined) this.#objects.Job.set(name, { ...found, ...change, resourceVersion: this.#next() });
+  }
+
   async remove(kind: Kind, name: string, uid: string, resourceVersion?: string): Promise<void> {
     this.#check();
     const found = this.#objects[kind].get(name);
