@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { type RequestOptions, request } from "node:https";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { LabAuthority } from "../../infra/lab/kubernetes/authority.ts";
+import { type Peers, startPeers } from "./attest/peers.ts";
+
+const TOKEN = randomBytes(32).toString("hex");
+let peers: Peers;
+let env: Record<string, string>;
+let child: ChildProcess | null = null;
+const admins = new LabAuthority("Admins");
+const ports: number[] = [];
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** Starts functions/serve.ts; resolves with its exit code and words, or once it is ready. */
+function start(change: Record<string, string> = {}): Promise<{ ready: boolean; code: number | null; said: string }> {
+  const folder = fileURLToPath(new URL("../..", import.meta.url));
+  const started = spawn(process.execPath, ["functions/serve.ts"], { cwd: folder, env: { ...env, ...change } });
+  child = started;
+  let said = "";
+  started.stderr.on("data", (part: Buffer) => {
+    said += part;
+  });
+  return new Promise((resolve) => {
+    started.stdout.on("data", (part: Buffer) => {
+      if (part.toString().includes("ready\n")) resolve({ ready: true, code: null, said });
+    });
+    started.once("exit", (code) => resolve({ ready: false, code, said }));
+  });
+}
+
+function ask(port: number, path: string, options: RequestOptions = {}): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: "127.0.0.1", port, path, agent: false, rejectUnauthorized: false, ...options });
+    asked.on("error", reject);
+    asked.on("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    asked.end();
+  });
+}
+
+const clientOf = (authority: LabAuthority) => {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  return {
+    cert: authority.issue({ commonName: "someone", use: "client" }, spki),
+    key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  };
+};
+
+beforeAll(async () => {
+  peers = await startPeers();
+  const file = (name: string, text: string) => {
+    writeFileSync(join(peers.folder, name), text);
+    return join(peers.folder, name);
+  };
+  mkdirSync(join(peers.folder, "profiles"));
+  for (const [name, json] of Object.entries(peers.policy.profiles)) file(`profiles/${name}.json`, JSON.stringify(json));
+  const server = new LabAuthority("TLS").serverIdentity();
+  for (let n = 0; n < 3; n++) ports.push(await freePort());
+  const tls = { CERT: file("tls.crt", server.certificate), KEY: file("tls.key", server.key) };
+  env = {
+    PATH: process.env.PATH ?? "",
+    FLEET_NETBOX_URL: peers.netbox.url,
+    FLEET_NETBOX_TOKEN_FILE: file("netbox", peers.netbox.token),
+    FLEET_TINKERBELL_KUBECONFIG: peers.kubernetes.file,
+    FLEET_CLUSTER_KUBECONFIG: peers.kubernetes.file,
+    FLEET_WEBHOOK_SECRET_FILE: file("hook", randomBytes(16).toString("hex")),
+    FLEET_CLASSES: file("classes.json", JSON.stringify(peers.policy.classes)),
+    FLEET_PROFILES: join(peers.folder, "profiles"),
+    FLEET_CA_KEY_FILE: file("ca.key", peers.issuer.keyPem),
+    FLEET_CA_CHAIN_FILE: file("ca.pem", peers.issuer.chainPem),
+    FLEET_TRUST_DOMAIN: "example.org",
+    FLEET_TOOLS_IMAGE: "registry.example/tools:1",
+    FLEET_DEVICE_URL: "https://enroll.example",
+    FLEET_DEVICE_ADDRESS: `127.0.0.1:${ports[0]}`,
+    FLEET_ADMIN_ADDRESS: `127.0.0.1:${ports[1]}`,
+    FLEET_METRICS_ADDRESS: `127.0.0.1:${ports[2]}`,
+    FLEET_DEVICE_TLS_CERT: tls.CERT,
+    FLEET_DEVICE_TLS_KEY: tls.KEY,
+    FLEET_ADMIN_TLS_CERT: tls.CERT,
+    FLEET_ADMIN_TLS_KEY: tls.KEY,
+    FLEET_ADMIN_CA: file("admins.pem", admins.pem),
+    FLEET_ADMIN_TOKEN_FILE: file("token", TOKEN),
+    FLEET_SPIRE_NODES_FILE: join(peers.folder, "spire-nodes.json"),
+    FLEET_PASS_INTERVAL_MS: "0",
+  };
+});
+afterAll(async () => {
+  child?.kill("SIGKILL");
+  await peers?.close();
+});
+
+it("refuses to start: every fault of the settings, the device CA as admin CA, bad classes; no secret is said", async () => {
+  const settings = await start({ FLEET_SWITCH_PORT: "maybe", FLEET_NETBOX_URL: "no", FLEET_TYPO: TOKEN });
+  expect(settings).toMatchObject({ ready: false, code: 1 });
+  for (const name of ["FLEET_SWITCH_PORT", "FLEET_NETBOX_URL", "FLEET_TYPO"]) expect(settings.said).toContain(name);
+  expect(settings.said).not.toContain(TOKEN);
+  const admin = await start({ FLEET_ADMIN_CA: env.FLEET_CA_CHAIN_FILE ?? "" });
+  expect(admin).toMatchObject({ ready: false, code: 1, said: expect.stringContaining("FLEET_ADMIN_CA") });
+  writeFileSync(join(peers.folder, "bad.json"), '{"worker":{}}');
+  const classes = await start({ FLEET_CLASSES: join(peers.folder, "bad.json") });
+  expect(classes).toMatchObject({ ready: false, code: 1, said: expect.stringContaining("FLEET_CLASSES") });
+});
+
+it("serves its three listeners, knows its administrators, keeps codes out of its log, ends on SIGTERM", async () => {
+  const [device = 0, admin = 0, metrics = 0] = ports;
+  expect((await start()).ready).toBe(true);
+  let log = "";
+  child?.stderr?.on("data", (part: Buffer) => {
+    log += part;
+  });
+  const code = "ABCDEFGHIJKLMNOPQRSTUVWXY2";
+  expect((await ask(device, `/talos/config?uuid=x&code=${code}`)).status).toBe(404);
+  expect((await ask(device, "/devices")).status).toBe(404);
+  expect((await ask(admin, "/devices")).status).toBe(401);
+  expect((await ask(admin, "/devices", { headers: { authorization: `Bearer ${TOKEN}` } })).status).toBe(200);
+  expect((await ask(admin, "/devices", clientOf(admins))).status).toBe(200);
+  expect((await ask(admin, "/devices", clientOf(new LabAuthority("Admins")))).status).toBe(401);
+  const deviceCa = new LabAuthority("Lab device CA");
+  expect((await ask(admin, "/devices", clientOf(deviceCa))).status).toBe(401);
+  const health = await fetch(`http://127.0.0.1:${metrics}/healthz`);
+  expect([health.status, await health.text()]).toEqual([200, "ok\n"]);
+  expect((await fetch(`http://127.0.0.1:${metrics}/readyz`)).status).toBe(200);
+  await expect.poll(() => log).toContain('"path":"/talos/config"');
+  for (const secret of [code, TOKEN, peers.netbox.token]) expect(log).not.toContain(secret);
+  const exited = new Promise((resolve) => child?.once("exit", resolve));
+  child?.kill("SIGTERM");
+  expect(await exited).toBe(0);
+});
