@@ -1,7 +1,6 @@
 import { approvedDigests } from "../binding.ts";
 import type { Observed } from "../observed.ts";
 import { type DeviceRecord, isUnfinished, type Run } from "../record.ts";
-import { hasBegun } from "./workflow-facts.ts";
 
 export type AdmissionAnswer =
   | { readonly outcome: "install"; readonly run: Run }
@@ -32,7 +31,6 @@ function provisioning(o: Observed, run: Run): AdmissionAnswer {
   if (moved) return { outcome: "wait", code: "identity-changed", text: "serial or approved EKs changed under the run" };
   if (run.phase === "starting")
     return { outcome: "wait", code: "run-preparing", text: "the run is being prepared; attest again" };
-  if (workflow !== undefined && hasBegun(workflow) && run.diskBegun) return { outcome: "attested" };
   return { outcome: "install", run };
 }
 
