@@ -38,6 +38,17 @@ export class OwnerAtNetBox {
     return text === "" ? null : JSON.parse(text);
   }
 
+  /** A PATCH under If-Match; false where somebody else wrote first. */
+  async patchIfMatch(path: string, body: unknown, etag: string): Promise<boolean> {
+    const response = await fetch(`${this.#url}${path}`, {
+      method: "PATCH",
+      headers: { authorization: `Token ${this.#token}`, "content-type": "application/json", "if-match": etag },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok && response.status !== 412) throw new Error(`NetBox: PATCH ${path}: ${response.status}`);
+    return response.ok;
+  }
+
   async #post(path: string, body: unknown): Promise<Row> {
     return (await this.call("POST", path, body)) as Row;
   }

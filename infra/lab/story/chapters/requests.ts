@@ -1,3 +1,4 @@
+import { whileOwnerEdits } from "../edits.ts";
 import type { Stage } from "../stage.ts";
 
 /** An owner asks attest of an active node, and wipe of another machine whose agent lies at first. */
@@ -7,19 +8,21 @@ export async function requests(s: Stage): Promise<void> {
   const verdictAt = (await s.device("w1")).verdict?.at;
   await s.owner.request("w1", "attest");
   s.act("w1", "request", "the owner asks w1 to attest");
-  await s.until("w1", "attested", "w1 was netbooted by its BMC, attested, and boots its disk again", 60, async () => {
-    const { run, verdict } = await s.device("w1");
-    return (
-      run?.kind === "attest" && run.result === "attested" && verdict?.result === "pass" && verdict.at !== verdictAt
+  await whileOwnerEdits(s, "w1", async () => {
+    await s.until("w1", "attested", "w1 was netbooted by its BMC, attested, and boots its disk again", 60, async () => {
+      const { run, verdict } = await s.device("w1");
+      return (
+        run?.kind === "attest" && run.result === "attested" && verdict?.result === "pass" && verdict.at !== verdictAt
+      );
+    });
+    await s.until("w1", "back", "it runs Talos again", 30, async () => (await s.machines.state("w1")).runs === "talos");
+    s.check(
+      "w1",
+      "disk-same",
+      "attesting wrote nothing on its disk",
+      (await s.machines.disk("w1")).sha256 === before.sha256,
     );
   });
-  await s.until("w1", "back", "it runs Talos again", 30, async () => (await s.machines.state("w1")).runs === "talos");
-  s.check(
-    "w1",
-    "disk-same",
-    "attesting wrote nothing on its disk",
-    (await s.machines.disk("w1")).sha256 === before.sha256,
-  );
 
   const machine = await s.machines.add({
     name: "w2",

@@ -21,6 +21,7 @@ export async function retire(s: Stage): Promise<void> {
     (await s.machines.disk("w1", 1)).sha256 === data.sha256,
   );
   await s.until("w1", "offline", "NetBox shows it offline", 60, async () => (await s.owner.status("w1")) === "offline");
+  s.check("w1", "seen-off", "the BMC turned it off by a Job made after the erasure", await offJobCompleted(s));
   s.check("w1", "off", "the machine is off", !(await s.machines.state("w1")).on);
   s.check("w1", "off-refused", "the BMC's refusal was journaled", s.journaled("w1", /power-off refused/));
   s.check("w1", "node-gone", "its Node is deleted", (await s.lab.cluster.get("/api/v1/nodes/w1")) === null);
@@ -36,6 +37,20 @@ export async function retire(s: Stage): Promise<void> {
   s.check("w1", "not-listed", "it is not listed for SPIRE any more", !(await s.spireNames()).includes("w1"));
   await s.until("w1", "retired", "the journal says that it is retired", 10, async () =>
     s.journaled("w1", /retired: erased, off/),
+  );
+}
+
+interface Job {
+  readonly metadata: { readonly name: string };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+async function offJobCompleted(s: Stage): Promise<boolean> {
+  const jobs = (await s.lab.tinkerbell.list("/apis/bmc.tinkerbell.org/v1alpha1/namespaces/tinkerbell/jobs")) as Job[];
+  return jobs.some(
+    (j) =>
+      /-retire-.*-off-\d+$/.test(j.metadata.name) &&
+      j.status?.conditions?.some((c) => c.type === "Completed" && c.status === "True"),
   );
 }
 
