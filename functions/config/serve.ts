@@ -54,27 +54,47 @@ async function claimRecord(deps: Deps, s: Serving, nowMs: number): Promise<Devic
   return null;
 }
 
-/** The old Node, its CSRs and token go before the new kubelet comes, which then inherits nothing; the token is made. */
-async function prepareCluster(deps: Deps, s: Serving, record: DeviceRecord, token: Sealed["token"]): Promise<void> {
-  const { cluster, clock, settings } = deps.world;
-  if (token === null) return;
+/**
+ * When the node's token ends, decided once and in the record before the Secret is made: a reader that comes again after
+ * a break gets the same Secret. Null: it is over; an expired token is never renewed.
+ */
+async function tokenExpiry(deps: Deps, s: Serving, record: DeviceRecord, id: string): Promise<number | null> {
+  const { clock, settings } = deps.world;
+  const held = record.token?.id === id ? record.token : null;
+  if (held !== null && held.deletedAtMs !== null) return null;
+  if (held !== null && held.expiresAtMs !== null) return held.expiresAtMs > clock.nowMs() ? held.expiresAtMs : null;
+  const expiresAtMs = clock.nowMs() + settings.durations.tokenExpiryMs;
+  await updateRecord(deps.world, s.device, (r) =>
+    r.token?.id === id ? { ...r, token: { ...r.token, expiresAtMs } } : null,
+  );
+  return expiresAtMs;
+}
+
+/**
+ * The old Node, its CSRs and token go before the new kubelet comes, which then inherits nothing; the token is made.
+ * False where the token is over.
+ */
+async function prepareCluster(deps: Deps, s: Serving, record: DeviceRecord, token: Sealed["token"]): Promise<boolean> {
+  const { cluster } = deps.world;
+  if (token === null) return true;
+  const expiresAtMs = await tokenExpiry(deps, s, record, token.id);
+  if (expiresAtMs === null) return false;
   const { name } = s.device;
   const [node] = await cluster.nodes([name]);
   if (node !== undefined && record.node?.uid === node.uid) await cluster.deleteNode(name, node.uid);
   for (const csr of await cluster.csrs())
     if (csr.request?.commonName === `system:node:${name}`) await cluster.deleteCsr(csr.name, csr.uid);
   for (const work of record.due) if (work.do === "delete-token") await cluster.deleteToken(work.id);
-  const expiresAtMs = clock.nowMs() + settings.durations.tokenExpiryMs;
   await cluster.createToken({ id: token.id, deviceId: s.device.id, node: name, expiresAtMs }, token.secret);
-  await updateRecord(deps.world, s.device, (r) =>
-    r.token?.id === token.id ? { ...r, token: { ...r.token, expiresAtMs } } : null,
-  );
+  return true;
 }
 
 async function finish(deps: Deps, s: Serving): Promise<void> {
   const { world } = deps;
-  await updateRecord(world, s.device, served(s.nonce, world.clock.nowMs()));
+  const record = await updateRecord(world, s.device, served(s.nonce, world.clock.nowMs()));
   await world.store.settleConfig(s.device.id, s.nonce, "finish", world.settings.durations.consumedMs);
+  // A pass that gave the serving up for lost came first: the record stays so, and nothing turns active on it.
+  if (record.config?.nonce !== s.nonce || record.config.state !== "served") return;
   try {
     const device = await world.netbox.device(s.device.id);
     if (device?.status === "planned")
@@ -115,7 +135,11 @@ export async function serveOnce(deps: Deps, c: Context, about: Omit<Serving, "no
     const plain = open(s.code, claim.sealed, context);
     if (plain === null) throw new Error("the stored configuration does not open with its code");
     const { token, body } = JSON.parse(new TextDecoder().decode(plain)) as Sealed;
-    await prepareCluster(deps, s, record, token);
+    if (!(await prepareCluster(deps, s, record, token))) {
+      await giveBack(deps, s, null);
+      await updateRecord(world, device, missing(config.codeHash, nowMs));
+      return refuse(c, "config-missing", "its token is over: request provision again");
+    }
     const payload = new TextEncoder().encode(body);
     return watchedBody(c, payload, claim.contentType, {
       renewEveryMs: durations.configLeaseMs / 3,

@@ -20,6 +20,7 @@ export class FakeWorkloadCluster implements WorkloadClusterPort {
   csrList: CsrView[] = [];
   /** Token id → secret half. */
   readonly tokens = new Map<string, string>();
+  readonly #made = new Map<string, string>();
 
   async nodes(names: readonly string[]): Promise<NodeView[]> {
     this.#check();
@@ -82,8 +83,11 @@ export class FakeWorkloadCluster implements WorkloadClusterPort {
 
   async createToken(token: BootstrapToken, secret: string): Promise<void> {
     this.#check();
-    const known = this.tokens.get(token.id);
-    if (known !== undefined && known !== secret) throw new PortError("conflict", "cluster", `token ${token.id} exists`);
+    // As the real adapter: the same id again is success only with all the same content, its expiry too.
+    const content = JSON.stringify({ ...token, secret });
+    if (this.tokens.has(token.id) && this.#made.get(token.id) !== content)
+      throw new PortError("conflict", "cluster", `token ${token.id} exists`);
+    this.#made.set(token.id, content);
     this.tokens.set(token.id, secret);
   }
 

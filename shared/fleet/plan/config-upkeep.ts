@@ -62,7 +62,9 @@ export function configUpkeep(d: Draft): void {
       if (current.result === "unread") sayUnread(d, config);
     }
   }
-  if (config.state === "serving" && o.nowMs > (config.servedAtMs ?? config.mintedAtMs) + durations.configServingMs) {
+  // The server cuts a serving at its limit and then says how it ended: it has a lease's time for that.
+  const givenUpMs = (config.servedAtMs ?? config.mintedAtMs) + durations.configServingMs + durations.configLeaseMs;
+  if (config.state === "serving" && o.nowMs > givenUpMs) {
     d.set({ config: { ...config, state: "lost" } });
     d.owe({ do: "drop-config" });
     d.say("danger", "config-lost", "a serving ended with nobody to say how: its code counts as consumed", config.run);

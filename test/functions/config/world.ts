@@ -10,6 +10,7 @@ import { codeHash, SEAL_RANDOM_BYTES, seal } from "../../../shared/attest/seal.t
 import { parseRecord, storeRecord } from "../../../shared/engine/records.ts";
 import { approvedDigests } from "../../../shared/fleet/binding.ts";
 import { freezeClass } from "../../../shared/fleet/class.ts";
+import type { Durations } from "../../../shared/fleet/limits.ts";
 import { type DeviceRecord, newRecord, type Run } from "../../../shared/fleet/record.ts";
 import type { StorePort } from "../../../shared/ports/store.ts";
 import { fakeAuthority } from "../../fakes/authority.ts";
@@ -92,10 +93,11 @@ export class ConfigWorld {
     this.#close = close;
   }
 
-  static async start(store: StorePort | null): Promise<ConfigWorld> {
+  static async start(store: StorePort | null, durations: Partial<Durations> = {}): Promise<ConfigWorld> {
     const directory = mkdtempSync(join(tmpdir(), "fleetd-config-"));
+    const settings = { ...SETTINGS, durations: { ...SETTINGS.durations, ...durations } };
     const policy = { classes: CLASSES, classInputs: null, ekPins: null, profiles: {}, talosSecrets: null };
-    const world = await fakeWorld({ directory, issuer: fakeAuthority("issuer"), policy, settings: SETTINGS });
+    const world = await fakeWorld({ directory, issuer: fakeAuthority("issuer"), policy, settings });
     const deps = fakeDeps(store === null ? world : Object.assign(world, { store }));
     world.netbox.declare(aDevice());
     const server = createAdaptorServer({ fetch: configApp(deps).fetch });

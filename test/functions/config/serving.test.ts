@@ -1,0 +1,112 @@
+import type { IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { updateRecord } from "../../../shared/engine/records.ts";
+import { aDevice } from "../../scenarios/fixtures.ts";
+import { ConfigWorld, TOKEN } from "./world.ts";
+
+const BIG_BYTES = 8 * 1024 * 1024;
+let world: ConfigWorld;
+afterEach(() => world.close());
+const until = (state: string) => expect.poll(async () => (await world.record()).config?.state).toBe(state);
+const opened = () =>
+  new Promise<IncomingMessage>((resolve, reject) => {
+    world.open(undefined, {}, reject).on("response", (response) => {
+      response.pause();
+      resolve(response);
+    });
+  });
+
+describe("a slow reader", () => {
+  it("outlives many leases, which are renewed while it is served", async () => {
+    world = await ConfigWorld.start(null, { configLeaseMs: 150 });
+    await world.mint(BIG_BYTES);
+    const response = await opened();
+    await sleep(600);
+    expect((await world.record()).config?.state).toBe("serving");
+    let bytes = 0;
+    for await (const part of response) bytes += (part as Buffer).length;
+    expect(bytes).toBe(BIG_BYTES);
+    await until("served");
+  });
+
+  it("is cut at the limit of a serving, and may read again", async () => {
+    world = await ConfigWorld.start(null, { configServingMs: 300 });
+    const body = await world.mint(BIG_BYTES);
+    const response = await opened();
+    response.on("error", () => undefined);
+    await until("unread");
+    expect((await world.record()).config?.breaks).toBe(1);
+    response.destroy();
+    expect((await world.read()).body === body).toBe(true);
+  });
+});
+
+describe("the node's token", () => {
+  const at = (ms: number) => Object.assign(world.deps.world, { clock: { nowMs: () => ms } });
+
+  it("is the same Secret for a reader that comes again after a break", async () => {
+    world = await ConfigWorld.start(null);
+    await world.mint(BIG_BYTES);
+    const nowMs = Date.now();
+    at(nowMs);
+    await world.breakOff();
+    await until("unread");
+    const first = (await world.record()).token?.expiresAtMs;
+    expect(first).toBe(nowMs + 3_600_000);
+    at(nowMs + 60_000);
+    expect((await world.read()).status).toBe(200);
+    await until("served");
+    expect((await world.record()).token?.expiresAtMs).toBe(first);
+    expect([...world.deps.world.cluster.tokens.keys()]).toEqual([TOKEN.id]);
+  });
+
+  it("that expired meanwhile is not renewed: config-missing, and a new provision ends it", async () => {
+    world = await ConfigWorld.start(null);
+    await world.mint(BIG_BYTES);
+    const nowMs = Date.now();
+    at(nowMs);
+    await world.breakOff();
+    await until("unread");
+    at(nowMs + 3_600_000);
+    expect(await world.read()).toMatchObject({ status: 404, body: expect.stringMatching(/^config-missing: /) });
+    expect((await world.record()).config).toMatchObject({ state: "unread", missingAtMs: expect.any(Number) });
+  });
+
+  it("that is not answered for by the cluster once made is made by the next claim with the same content", async () => {
+    world = await ConfigWorld.start(null);
+    const body = await world.mint();
+    const { cluster } = world.deps.world;
+    const create = cluster.createToken.bind(cluster);
+    cluster.createToken = async (...args) => {
+      await create(...args);
+      cluster.down = true;
+      return create(...args);
+    };
+    expect((await world.read()).status).toBe(503);
+    await until("unread");
+    cluster.createToken = create;
+    cluster.down = false;
+    await sleep(5);
+    expect(await world.read()).toMatchObject({ status: 200, body });
+  });
+});
+
+it("a serving that a pass gave up for lost ends as lost, and the device does not turn active", async () => {
+  world = await ConfigWorld.start(null);
+  await world.mint();
+  const { cluster, netbox } = world.deps.world;
+  const create = cluster.createToken.bind(cluster);
+  cluster.createToken = async (...args) => {
+    await updateRecord(world.deps.world, aDevice(), (r) => ({
+      ...r,
+      config: r.config && { ...r.config, state: "lost" },
+    }));
+    return create(...args);
+  };
+  expect((await world.read()).status).toBe(200);
+  await sleep(50);
+  expect((await world.record()).config?.state).toBe("lost");
+  expect(netbox.row(7).status).toBe("planned");
+  expect((await world.read()).status).toBe(410);
+});
