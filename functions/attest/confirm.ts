@@ -17,6 +17,7 @@ import type { Deps } from "../../shared/runtime/deps.ts";
 import { problem } from "../../shared/runtime/problem.ts";
 import { lldpSeen } from "./lldp.ts";
 import { mint } from "./mint.ts";
+import { isSameMachine } from "./same-machine.ts";
 import { confirmClaims, confirmRequest } from "./schema.ts";
 import { takeSession } from "./session.ts";
 
@@ -74,6 +75,8 @@ async function admissionPass(deps: Deps, deviceId: number): ReturnType<typeof pa
   }
 }
 
+const MOVED = "serial or approved EKs changed since evidence; attest again";
+
 /** POST /attest/v1/confirm: the LDevID key's signature in; admission, and an install code for this TPM, out. */
 export async function confirm(deps: Deps, c: Context): Promise<Response> {
   const body = await readJson(c, confirmRequest, BODY_BYTES);
@@ -87,11 +90,14 @@ export async function confirm(deps: Deps, c: Context): Promise<Response> {
   const { world } = deps;
   const device = await world.netbox.device(claims.deviceId);
   if (device === null) return problem("inventory-unavailable", "the device is not to be found just now; try again");
+  if (!isSameMachine(device, claims)) return wait(deps, device, "identity-changed", MOVED);
   const seen = lldpSeen(claims.lldp === null ? null : bytes(claims.lldp));
   const wiring = device.status === "planned" ? wiringFault(device, seen, world.settings.switchPort) : null;
   if (wiring !== null) return wait(deps, device, "switch-port-mismatch", wiring);
   const pass = await admissionPass(deps, device.id);
   if (pass === null) return problem("run-preparing", "another pass is at this device; attest again");
+  // Read again by the pass: the run that it may have started is for the machine that NetBox means now.
+  if (!isSameMachine(pass.observed.device, claims)) return wait(deps, device, "identity-changed", MOVED);
   const answer = admissionAnswer(pass.observed);
   if (answer.outcome === "wait") return wait(deps, device, answer.code, answer.text);
   if (answer.outcome === "install") return install(deps, c, pass.observed.device, claims, answer.run);

@@ -9,7 +9,6 @@ import { readReport } from "../../shared/attest/report.ts";
 import { attestQualifyingData, type ConfirmClaims, type EvidenceClaims } from "../../shared/attest/session.ts";
 import { type Refusal, refusal, type Verdict } from "../../shared/attest/verdict.ts";
 import { loadFleet, updateFleet, updateRecord } from "../../shared/engine/records.ts";
-import { approvedDigests } from "../../shared/fleet/binding.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import {
   afterIntake,
@@ -28,6 +27,7 @@ import { issueIdentity } from "./issue.ts";
 import { judgedClass } from "./judged-class.ts";
 import { recordMac } from "./mac.ts";
 import { profileNamed } from "./profiles.ts";
+import { isSameMachine } from "./same-machine.ts";
 import { confirmClaims, evidenceClaims, evidenceRequest } from "./schema.ts";
 import { newSession, takeSession } from "./session.ts";
 
@@ -151,12 +151,7 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
   if (device === null) return problem("inventory-unavailable", "the device is not to be found just now; try again");
   if (!["planned", "active", "decommissioning"].includes(device.status))
     return problem("not-expected", `${device.name} is ${device.status}`);
-  const approved = approvedDigests(device.approvedEks);
-  if (
-    device.serial.toLowerCase() !== claims.serial.toLowerCase() ||
-    approved.some((d) => !claims.eks.some((e) => e.digest === d)) ||
-    approved.length === 0
-  )
+  if (!isSameMachine(device, claims))
     return problem("identity-changed", "serial or approved EKs changed since begin; start again");
   const before = await updateRecord(world, device, () => null);
   if (before.uuid !== null && before.uuid !== claims.uuid)
