@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, randomUUID, X509Certificate } from "node:crypto";
 import { type Boot, type LabBank, measureBoot } from "../../../infra/lab/machine/firmware.ts";
 import type { LoadedKey, SoftTpm } from "../../../infra/lab/tpm/soft-tpm.ts";
 import { encode } from "../../../shared/formats/codec.ts";
@@ -122,6 +122,25 @@ export class Machine {
       report: base64(report),
       ...change,
     };
+  }
+
+  /** The signature by the LDevID key over what evidence answered. */
+  confirm(judged: Answer, change: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
+    const { session, confirm, ldevid, lak } = judged.body;
+    const leaf = (pem: unknown) => sha256(pem === null ? "" : new X509Certificate(String(pem)).raw);
+    const nonce = Buffer.from(String(confirm), "base64");
+    const message = Buffer.concat([Buffer.from("fleetd confirm v1"), nonce, leaf(ldevid), leaf(lak)]);
+    const signature = base64(this.tpm.sign(this.ldevid, message));
+    return this.post("confirm", { session, signature, ...change });
+  }
+
+  /** The code that a credential wraps for this machine's AK. */
+  async code(answer: Answer): Promise<string> {
+    const { ek, credentialBlob, secret } = answer.body.installCode as Begun["challenges"][number];
+    const index = (await this.tpm.ekDigests()).indexOf(ek);
+    const bytes = [credentialBlob, secret].map((text) => Buffer.from(text, "base64"));
+    const [blob = Buffer.of(), seed = Buffer.of()] = bytes;
+    return Buffer.from(this.tpm.activate(index, this.ak, blob, seed)).toString();
   }
 
   async evidence(begun: Begun, change: Readonly<Record<string, unknown>> = {}, report?: Uint8Array): Promise<Answer> {
