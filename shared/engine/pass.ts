@@ -98,7 +98,7 @@ async function readBulk(world: World, devices: readonly Device[]): Promise<Bulk>
   return { bootPlane, nodes, csrs, othersApprove: others ?? false };
 }
 
-async function fullPass(world: World): Promise<PassReport> {
+async function fullPass(world: World, keepLock: () => Promise<void>): Promise<PassReport> {
   const passStartMs = world.clock.nowMs();
   const { classes, classInputs } = await currentClasses(world);
   const devices = await seen(world, "", () => world.netbox.devices());
@@ -127,6 +127,7 @@ async function fullPass(world: World): Promise<PassReport> {
   let failed = 0;
   const after: { device: Device; record: DeviceRecord }[] = [];
   for (const device of devices) {
+    await keepLock();
     const record = records.get(device.id);
     if (record === undefined) {
       failed++;
@@ -150,12 +151,15 @@ async function fullPass(world: World): Promise<PassReport> {
       return first === null ? null : settle(world, first, context);
     });
     if (done === "failed") failed++;
-    if (done === null || done === "failed") continue;
+    if (done === null || done === "failed") {
+      after.push({ device, record });
+      continue;
+    }
     steps += done.steps;
     if (done.failed) failed++;
     after.push({ device: done.observed.device, record: done.observed.record });
   }
-  await closePass(world, devices, after, failed);
+  await closePass(world, devices, after);
   return { devices: devices.length, steps, failed, skipped: false };
 }
 
@@ -163,15 +167,13 @@ async function closePass(
   world: World,
   devices: readonly Device[],
   after: readonly { device: Device; record: DeviceRecord }[],
-  failed: number,
 ): Promise<void> {
   const ids = new Set(devices.map((d) => d.id));
   const { slotOrphanMs } = world.settings.durations;
   await updateFleet(world, (f) =>
     orphanedSlots(f, ids, world.clock.nowMs(), slotOrphanMs).reduce((fleet, id) => freeSlot(fleet, id), f),
   );
-  // A device that could not be looked at would drop off the list: the old list stays until all were seen.
-  if (failed > 0 || after.length < devices.length) return;
+  // A device whose steps failed is listed by the record that it has; one whose record cannot be read is not listed.
   const list = spireNodes(after, world.settings, world.clock.nowMs());
   await seen(world, "", () => world.files.writeSpireNodes(`${JSON.stringify({ nodes: list }, null, 2)}\n`));
 }
@@ -195,8 +197,15 @@ export async function pass(world: World): Promise<PassReport> {
   const owner = hex(world.entropy.bytes(16));
   if (!(await world.store.lock("pass", owner, world.settings.durations.passLockMs)))
     return { devices: 0, steps: 0, failed: 0, skipped: true };
+  const { passLockMs } = world.settings.durations;
+  let takenAtMs = world.clock.nowMs();
+  const keepLock = async () => {
+    if (world.clock.nowMs() - takenAtMs < passLockMs / 4) return;
+    takenAtMs = world.clock.nowMs();
+    await world.store.lock("pass", owner, passLockMs).catch(() => false);
+  };
   try {
-    const report = await fullPass(world);
+    const report = await fullPass(world, keepLock);
     world.event({
       kind: "pass",
       device: "",

@@ -43,6 +43,9 @@ export function admissionAnswer(o: Observed): AdmissionAnswer {
   const { run } = record;
   if (device.status !== "planned" && device.status !== "active" && device.status !== "decommissioning")
     return { outcome: "wait", code: "not-expected", text: `the device's status is ${device.status}` };
+  // A confirm's session may be older than the last evidence: the verdict that counts is the record's.
+  if (record.verdict?.result === "fail")
+    return { outcome: "wait", code: record.verdict.codes[0] ?? "quote-invalid", text: "a later quote was refused" };
   if (isUnfinished(run)) return run.kind === "provision" ? provisioning(o, run) : { outcome: "attested" };
   if (device.status === "decommissioning")
     return record.retire?.erasedAtMs == null
