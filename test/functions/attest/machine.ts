@@ -100,7 +100,8 @@ export class Machine {
 
   report(change: Readonly<Record<string, unknown>> = {}): Uint8Array {
     const { mac, commandLine, uuid } = this;
-    const clock = `${new Date().toISOString().slice(0, 19)}Z`;
+    // The same at each call: a test quotes one report and sends another copy of it.
+    const clock = "2026-11-29T12:00:00Z";
     return Buffer.from(JSON.stringify({ mac, lldp: null, hookosVersion: "1.0", commandLine, clock, uuid, ...change }));
   }
 
