@@ -141,16 +141,19 @@ export async function serveOnce(deps: Deps, c: Context, about: Omit<Serving, "no
       return refuse(c, "config-missing", "its token is over: request provision again");
     }
     const payload = new TextEncoder().encode(body);
-    return watchedBody(c, payload, claim.contentType, {
+    const given = watchedBody(c, payload, claim.contentType, {
       renewEveryMs: durations.configLeaseMs / 3,
       atMostMs: durations.configServingMs,
       renew: async () => {
         await world.store.settleConfig(device.id, s.nonce, "renew", durations.configLeaseMs);
       },
       done: () => finish(deps, s),
-      broke: (bytesSent) => giveBack(deps, s, bytesSent === null ? null : { bytesSent }),
+      broke: (bytesSent) => giveBack(deps, s, { bytesSent }),
       log: deps.log,
     });
+    if (given !== null) return given;
+    await giveBack(deps, s, null);
+    return refuse(c, "config-being-served", "ask once a connection: another answer is before this one");
   } catch (error) {
     await giveBack(deps, s, null).catch(() => undefined);
     throw error;

@@ -8,13 +8,13 @@ export interface Watch {
   readonly renew: () => Promise<void>;
   /** The last byte was handed over: consumed, whatever the connection does then. */
   readonly done: () => Promise<void>;
-  /** It broke before; null: nobody was there for the first byte. */
-  readonly broke: (bytesSent: number | null) => Promise<void>;
+  /** It broke before. */
+  readonly broke: (bytesSent: number) => Promise<void>;
   readonly log: Deps["log"];
 }
 
 /** Runs exactly one of done and broke; its failure is a log line, and the lease that runs out then counts as consumed. */
-function settler(watch: Watch): (outcome: "done" | number | null) => Promise<void> {
+function settler(watch: Watch): (outcome: "done" | number) => Promise<void> {
   const timer = setInterval(() => void watch.renew().catch(() => undefined), watch.renewEveryMs);
   timer.unref?.();
   let settled = false;
@@ -30,11 +30,13 @@ function settler(watch: Watch): (outcome: "done" | number | null) => Promise<voi
   };
 }
 
-function watchOutgoing(outgoing: ServerResponse, watch: Watch, lengthBytes: number): void {
+/** False where nobody is there to read. */
+function watchOutgoing(outgoing: ServerResponse, watch: Watch, lengthBytes: number): boolean {
+  // A reader that left while its answer was prepared ("close" was said already and comes no second time), or a request
+  // that waits in a pipeline behind another: node:http gives it no socket yet, and would send what it is handed later.
+  if (outgoing.destroyed || outgoing.socket === null || outgoing.socket.destroyed) return false;
   const settle = settler(watch);
-  // A reader that left while its answer was prepared: "close" was said already and comes no second time.
-  if (outgoing.destroyed || outgoing.socket === null || outgoing.socket.destroyed) return void settle(null);
-  const before = outgoing.socket?.bytesWritten ?? 0;
+  const before = outgoing.socket.bytesWritten;
   const tooLong = setTimeout(() => outgoing.destroy(), watch.atMostMs);
   tooLong.unref();
   outgoing.once("finish", () => {
@@ -47,6 +49,7 @@ function watchOutgoing(outgoing: ServerResponse, watch: Watch, lengthBytes: numb
     const sent = socket === null ? 0 : socket.bytesWritten - socket.writableLength - before;
     void settle(Math.max(0, Math.min(sent, lengthBytes)));
   });
+  return true;
 }
 
 /** A whole configuration fits in one; of a larger payload the bytes sent are known to within this. */
@@ -65,9 +68,15 @@ function pieces(payload: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<Arr
 
 /**
  * One body with Content-Length whose end is watched: on Node by the response's own events ("finish" comes when the
- * operating system has taken the last byte), elsewhere by the stream being read to its end or cancelled.
+ * operating system has taken the last byte), elsewhere by the stream being read to its end or cancelled. Null where
+ * nobody is there for the first byte: then nothing of it may be answered, and neither done nor broke is called.
  */
-export function watchedBody(c: Context, payload: Uint8Array<ArrayBuffer>, contentType: string, watch: Watch): Response {
+export function watchedBody(
+  c: Context,
+  payload: Uint8Array<ArrayBuffer>,
+  contentType: string,
+  watch: Watch,
+): Response | null {
   const headers = {
     "content-type": contentType,
     "content-length": String(payload.length),
@@ -75,8 +84,7 @@ export function watchedBody(c: Context, payload: Uint8Array<ArrayBuffer>, conten
   };
   const outgoing = (c.env as { outgoing?: ServerResponse } | undefined)?.outgoing;
   if (outgoing !== undefined) {
-    watchOutgoing(outgoing, watch, payload.length);
-    return new Response(pieces(payload), { headers });
+    return watchOutgoing(outgoing, watch, payload.length) ? new Response(pieces(payload), { headers }) : null;
   }
   const settle = settler(watch);
   let handed = false;
