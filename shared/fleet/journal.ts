@@ -70,9 +70,12 @@ export function withConditions(record: DeviceRecord, conditions: readonly Condit
       const old = record.conditions[i];
       return old !== undefined && same(c, old) && c.message === old.message;
     });
+  // One that stays was said when it turned true; its line may have left the record since.
   const happenings = conditions.flatMap((c): Happening[] => {
     const level = CONDITIONS[c.type].level;
-    return level === null ? [] : [{ level, code: `${c.type}/${c.reason}`, text: c.message, about: c.about }];
+    return level === null || record.conditions.some((old) => same(c, old))
+      ? []
+      : [{ level, code: `${c.type}/${c.reason}`, text: c.message, about: c.about }];
   });
   return withJournal(unchanged ? record : { ...record, conditions: next }, happenings, nowMs);
 }

@@ -1,4 +1,6 @@
+import { z } from "zod";
 import type { ChangeEntry, Device } from "./device.ts";
+import { isoTime } from "./plan/shown.ts";
 import type { DeviceRecord } from "./record.ts";
 
 /** A request of an owner: an entry of NetBox's change log (spec/30, "Requests"). */
@@ -22,6 +24,26 @@ export type Asked =
   | { readonly state: "unknown"; readonly kind: RequestKind };
 
 const ACTIONS: Readonly<Record<string, RequestKind>> = { provision: "provision", attest: "attest", wipe: "wipe" };
+
+const secondCopy = z.looseObject({
+  run: z.string(),
+  requested_at: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  result: z.string(),
+});
+
+/**
+ * True where NetBox's `fleet_run` says that a request of this kind or a later one was carried out by a run that the
+ * record does not know: it was lost or went back. A withdrawn run says nothing: until enabled, its request stays fresh.
+ * @see spec/00-overview.md "What fleetd remembers"
+ */
+function isOldBySecondCopy(entry: ChangeEntry | null, device: Device, record: DeviceRecord, attest: boolean): boolean {
+  const read = secondCopy.safeParse(device.shown.fleetRun);
+  if (entry === null || !read.success) return false;
+  const { run, requested_at, result } = read.data;
+  if (result === "withdrawn" || run === record.run?.name) return false;
+  const isLost = record.lastRequests.attest === null && record.lastRequests.install === null;
+  return (isLost || run.includes("-attest-") === attest) && isoTime(entry.atMs) <= requested_at;
+}
 
 export interface RequestContext {
   readonly changes: readonly ChangeEntry[] | null;
@@ -54,11 +76,15 @@ function judge(
   return { state: "fresh", request: { kind, id: entry.requestId, atMs: entry.atMs } };
 }
 
+function oldOf(kind: RequestKind, entry: ChangeEntry | null): Asked {
+  return { state: "old", kind, id: entry?.requestId ?? "" };
+}
+
 /** True where the change log must be read to plan the device. */
 export function needsChanges(device: Device, record: DeviceRecord): boolean {
   if (device.desiredAction !== null) return true;
   if (device.status === "planned") return record.run === null || record.run.phase === "ended";
-  return device.status === "decommissioning" && record.retire === null;
+  return device.status === "decommissioning" && (record.retire === null || record.retire.offlineAtMs !== null);
 }
 
 /** What `desired_action` asks. */
@@ -69,6 +95,7 @@ export function askedAction(device: Device, record: DeviceRecord, context: Reque
     context,
     (before, after) => after.desiredAction === kind && before?.desiredAction !== after.desiredAction,
   );
+  if (isOldBySecondCopy(entry, device, record, kind === "attest")) return oldOf(kind, entry);
   return judge(kind, entry, kind === "attest" ? record.lastRequests.attest : record.lastRequests.install, context);
 }
 
@@ -76,6 +103,7 @@ export function askedAction(device: Device, record: DeviceRecord, context: Reque
 export function askedInstall(device: Device, record: DeviceRecord, context: RequestContext): Asked {
   if (device.status !== "planned") return { state: "none" };
   const entry = newest(context, (before, after) => after.status === "planned" && before?.status !== "planned");
+  if (isOldBySecondCopy(entry, device, record, false)) return oldOf("install", entry);
   return judge("install", entry, record.lastRequests.install, context);
 }
 

@@ -102,6 +102,17 @@ export class Model {
     return this.lines.slice(from).map((l) => l.trim());
   }
 
+  /** A pass that dies right after a step of this kind (a record: one that fits). */
+  until(last: Step["do"], fits: (record: DeviceRecord) => boolean = () => true): void {
+    this.minutes(0.5);
+    for (let n = 0; n < 16; n++)
+      for (const step of planDevice(this.observed()).steps) {
+        this.#apply(step);
+        if (step.do === last && fits(this.record)) return;
+      }
+    throw new Error(`no ${last} came`);
+  }
+
   key(name: string) {
     return {
       name,

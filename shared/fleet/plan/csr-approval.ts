@@ -25,19 +25,16 @@ function tokenUser(id: string): string {
   return `system:bootstrap:${id}`;
 }
 
-/** Strangers' CSRs that name this node: left alone, said once each. */
-function foreign(d: Draft, csrs: readonly CsrView[], user: string | null): void {
+/** Strangers' CSRs that name this node: left alone, and said once, however many there are. */
+function foreign(d: Draft, csrs: readonly CsrView[], token: DeviceRecord["token"]): void {
   const name = `system:node:${d.o.device.name}`;
-  for (const csr of csrs) {
-    if (csr.request?.commonName !== name || csr.username === user || csr.username === name) continue;
-    if (csr.decision !== "pending") continue;
-    d.say(
-      "warning",
-      "csr-foreign",
-      `a CSR for this node came from ${csr.username}, which is not its own token: left alone`,
-      csr.username,
-    );
-  }
+  const own = token === null ? null : tokenUser(token.id);
+  const stranger = csrs.find(
+    (c) => c.request?.commonName === name && c.username !== own && c.username !== name && c.decision === "pending",
+  );
+  if (stranger === undefined) return;
+  const text = `a CSR for this node came from ${stranger.username}, which is not its own token: left alone`;
+  d.say("warning", "csr-foreign", text, token?.id ?? "");
 }
 
 /**
@@ -49,7 +46,7 @@ export function approveCsrs(d: Draft): void {
   if (o.cluster === null) return;
   const { token, config } = d.record;
   const live = token !== null && token.deletedAtMs === null;
-  foreign(d, o.cluster.csrs, token === null ? null : tokenUser(token.id));
+  foreign(d, o.cluster.csrs, token);
   if (o.cluster.othersApprove && live)
     d.condition(
       "OthersApprove",
@@ -57,18 +54,17 @@ export function approveCsrs(d: Draft): void {
       "the cluster approves CSRs of fleetd's tokens by itself: the check on them is void",
     );
   if (!live || config?.state !== "served") return;
+  if (config.refetchedAtMs !== null) return contended(d);
   const own = o.cluster.csrs.filter((c) => c.username === tokenUser(token.id));
   const fits = own.filter((c) => csrFault(c, o.device.name) === null);
-  for (const csr of own) {
-    const fault = csrFault(csr, o.device.name);
-    if (fault !== null && csr.decision === "pending")
-      d.condition(
-        "CsrRefused",
-        "csr-refused",
-        `CSR ${csr.name} of this node's token is left alone: ${fault}`,
-        csr.name,
-      );
-  }
+  const misfit = own.find((c) => c.decision === "pending" && csrFault(c, o.device.name) !== null);
+  if (misfit !== undefined)
+    d.condition(
+      "CsrRefused",
+      "csr-refused",
+      `CSR ${misfit.name} of this node's token is left alone: ${csrFault(misfit, o.device.name)}`,
+      token.id,
+    );
   const first = token.csr;
   if (first === null) {
     const csr = [...fits].sort((a, b) => a.createdAtMs - b.createdAtMs).find((c) => c.decision === "pending");
@@ -86,7 +82,7 @@ export function approveCsrs(d: Draft): void {
     d.effect({ do: "approve-csr", csr: again, message: `fleetd: first kubelet certificate of ${o.device.name}` });
 }
 
-/** A second key for the token: token gone, Node cordoned and tainted, danger line. */
+/** A second key for the token, or its configuration asked for again: token gone, Node cordoned and tainted, danger line. */
 export function contended(d: Draft): void {
   const { token } = d.record;
   if (token === null) return;
@@ -105,8 +101,8 @@ export function endTokens(d: Draft): void {
   if (token.contended)
     d.condition(
       "BootstrapTokenContended",
-      "second-key",
-      "a second key used this node's token: the token is deleted, the node cordoned; request provision",
+      "second-user",
+      "a second key, or a second reader of its configuration, while this node's token lived: it is deleted, the node cordoned; request provision",
       token.id,
     );
   const id = overdueToken(d.record, o.nowMs, o.settings.durations.tokenAfterApprovalMs);

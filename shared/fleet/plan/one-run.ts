@@ -113,10 +113,25 @@ function checkActions(d: Draft, run: Run, workflow: WorkflowView): Run | null {
   return null;
 }
 
+/**
+ * A Workflow whose run was withdrawn, stopped, or given up before any action began goes: it is enabled, and a machine
+ * that turns up later would take it, whatever its owner has set meanwhile.
+ */
+function removeOvertaken(d: Draft, run: Run): void {
+  const workflow = d.o.bootPlane?.workflows.find((w) => w.name === run.name);
+  if (workflow === undefined || terminalOf(workflow) !== null) return;
+  const state = run.terminal?.state;
+  const overtaken = state === "STOPPED" || ((state === "WITHDRAWN" || state === "DEADLINE") && !hasBegun(workflow));
+  if (!overtaken) return;
+  const { name, uid, resourceVersion } = workflow;
+  d.effect({ do: "remove-object", kind: "Workflow", name, uid, resourceVersion });
+}
+
 /** Reads the enabled Workflow of the unfinished run: what began, what ended, what never will. */
 export function latchRun(d: Draft): void {
   const { o } = d;
   const run = d.record.run;
+  if (run?.phase === "ended") removeOvertaken(d, run);
   if (!isUnfinished(run) || run.phase === "starting" || o.bootPlane === null) return;
   const workflow = o.bootPlane.workflows.find((w) => w.name === run.name);
   if (workflow === undefined) {
@@ -164,8 +179,10 @@ export function latchRun(d: Draft): void {
     now.begunAtMs === null
       ? (now.enabledAtMs ?? now.startedAtMs) + notBegunMs
       : now.begunAtMs + now.timeoutMs + durations.begunSlackMs;
-  if (o.nowMs > deadlineMs)
+  if (o.nowMs > deadlineMs) {
     endRun(d, now, { state: "DEADLINE", atMs: o.nowMs, action: null, detail: "its own deadline passed" });
+    d.again();
+  }
 }
 
 export function withdrawn(run: Run, atMs: number, reason: string): Run {

@@ -1,6 +1,7 @@
 import type { Observed } from "../observed.ts";
 import { isUnfinished, touchesDisk } from "../record.ts";
 import type { Plan } from "../step.ts";
+import { activate } from "./activate.ts";
 import { configUpkeep } from "./config-upkeep.ts";
 import { holdNode } from "./cordon.ts";
 import { approveCsrs, endTokens } from "./csr-approval.ts";
@@ -139,7 +140,7 @@ export function planDevice(o: Observed): Plan {
   approveCsrs(d);
   endTokens(d);
   const runBefore = d.record.run;
-  byStatus(d);
+  if (!activate(d)) byStatus(d);
   continueStart(d);
   upkeep(d);
   holdNode(d);

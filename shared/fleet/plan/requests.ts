@@ -6,7 +6,8 @@ import { tryStart } from "./start.ts";
 
 const RUN_OF: Readonly<Record<string, RunKind>> = { provision: "provision", attest: "attest", wipe: "wipe" };
 
-function contextOf(d: Draft): RequestContext {
+/** What requests of the device are judged by. */
+export function contextOf(d: Draft): RequestContext {
   return { changes: d.o.changes, netboxUser: d.o.settings.netboxUser, epochMs: d.o.fleet.epochMs };
 }
 
@@ -88,7 +89,6 @@ function installRequest(d: Draft): void {
   const { record, o } = d;
   const { run } = record;
   if (run !== null && (run.phase !== "ended" || run.result === "unread")) return;
-  if (record.installed !== null && record.installed.activatedAtMs === null) return;
   const asked = askedInstall(o.device, record, contextOf(d));
   switch (asked.state) {
     case "none":

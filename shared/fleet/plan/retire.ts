@@ -149,7 +149,15 @@ function voidEvidence(d: Draft, retire: RetireRecord, offAtMs: number): boolean 
     return false;
   }
   d.set({
-    retire: { ...retire, offAtMs: null, offSeen: false, offJob: null, offWaitSinceMs: null, offNextTryAtMs: null },
+    retire: {
+      ...retire,
+      offAtMs: null,
+      offSeen: false,
+      offJob: null,
+      offWaitSinceMs: null,
+      offNextTryAtMs: null,
+      clusterCleanAtMs: null,
+    },
   });
   d.say(
     "danger",
@@ -201,7 +209,7 @@ export function retire(d: Draft): void {
   if (state.erasedAtMs === null) return erase(d, state);
   if (state.offAtMs === null) return powerOff(d, state);
   if (voidEvidence(d, state, state.offAtMs)) return;
-  if (state.clusterCleanAtMs === null) return drain(d, d.record.retire ?? state);
+  if (state.clusterCleanAtMs === null || o.cluster?.node != null) return drain(d, d.record.retire ?? state);
   d.patch({ status: "offline", desiredAction: null });
   d.again();
 }

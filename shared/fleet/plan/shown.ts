@@ -1,4 +1,4 @@
-import type { Device, DevicePatch } from "../device.ts";
+import type { DevicePatch } from "../device.ts";
 import type { DeviceRecord } from "../record.ts";
 import type { Draft } from "./draft.ts";
 
@@ -74,19 +74,4 @@ export function showFields(d: Draft): void {
   if (canonical(shown.fleetRun) !== canonical(w.fleetRun) && w.fleetRun !== null) patch.fleetRun = w.fleetRun;
   if (canonical(shown.fleetIdentity) !== canonical(w.fleetIdentity)) patch.fleetIdentity = w.fleetIdentity;
   if (Object.keys(patch).length > 0) d.patch(patch);
-  activate(d, device);
-}
-
-/** Row 14: active once its configuration was served to its last byte, over planned only, and once only. */
-function activate(d: Draft, device: Device): void {
-  const { installed } = d.record;
-  if (installed === null || installed.activatedAtMs !== null) return;
-  if (device.status === "planned") {
-    d.patch({ status: "active" });
-    d.again();
-    return;
-  }
-  d.set({ installed: { ...installed, activatedAtMs: d.o.nowMs } });
-  if (device.status === "active")
-    d.say("success", "active", "active: its configuration was served to its last byte", installed.run);
 }

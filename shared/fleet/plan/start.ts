@@ -2,11 +2,11 @@ import { approvedDigests } from "../binding.ts";
 import { freezeClass } from "../class.ts";
 import { bootMac, objectName } from "../device.ts";
 import { workflow as workflowManifest, workflowName } from "../manifests/workflow.ts";
-import { isUnfinished, type Run, type RunKind, touchesDisk } from "../record.ts";
+import { type DeviceRecord, isUnfinished, type Run, type RunKind, touchesDisk } from "../record.ts";
 import type { Request } from "../request.ts";
 import type { Draft } from "./draft.ts";
 import { failingGate, hasBmc } from "./gates.ts";
-import { withdrawn } from "./one-run.ts";
+import { endRun, withdrawn } from "./one-run.ts";
 
 /** True where a slot allows a disk run: its own counts as free, a first install counts but never waits (spec/30). */
 function slotFree(d: Draft, kind: RunKind, atAdmission: boolean): { free: boolean; own: boolean; unlimited: boolean } {
@@ -131,6 +131,12 @@ export function continueStart(d: Draft): void {
       d.effect({ do: "remove-object", kind: "Workflow", name: w.name, uid: w.uid, resourceVersion: w.resourceVersion });
     return d.again();
   }
+  if (own === undefined && run.enabledAtMs !== null) {
+    // It may have run: making it again would run one request twice.
+    d.set({ lastRequests: usedUp(d, run) });
+    endRun(d, run, { state: "STOPPED", atMs: o.nowMs, action: null, detail: "its Workflow is gone" });
+    return d.again();
+  }
   if (own === undefined) {
     const hardware = o.bootPlane.hardware.find((h) => h.name === objectName(o.device.id));
     if (hardware?.allowPxe !== true) return; // upkeep writes it first, and looks again
@@ -138,14 +144,16 @@ export function continueStart(d: Draft): void {
     return d.again();
   }
   if (own.disabled) {
+    if (run.enabledAtMs === null) d.set({ run: { ...run, enabledAtMs: o.nowMs } });
     d.effect({ do: "enable-workflow", name: own.name, uid: own.uid, resourceVersion: own.resourceVersion });
     return d.again();
   }
+  d.set({ run: { ...run, phase: "waiting", enabledAtMs: o.nowMs }, lastRequests: usedUp(d, run) });
+  d.again();
+}
+
+function usedUp(d: Draft, run: Run): DeviceRecord["lastRequests"] {
   const stamped = { id: run.request.id, atMs: run.request.atMs };
   const last = d.record.lastRequests;
-  d.set({
-    run: { ...run, phase: "waiting", enabledAtMs: o.nowMs },
-    lastRequests: run.kind === "attest" ? { ...last, attest: stamped } : { ...last, install: stamped },
-  });
-  d.again();
+  return run.kind === "attest" ? { ...last, attest: stamped } : { ...last, install: stamped };
 }
