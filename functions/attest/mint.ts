@@ -4,7 +4,7 @@ import type { ConfirmClaims } from "../../shared/attest/session.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { registry } from "../../shared/fleet/payload/registry.gen.ts";
-import type { DeviceRecord, Run } from "../../shared/fleet/record.ts";
+import { type DeviceRecord, type Run, unreadConfig } from "../../shared/fleet/record.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 
 export type Minted =
@@ -48,21 +48,7 @@ function withCode(run: Run, hash: string, tokenId: string | null, nowMs: number)
     const old = token !== null && token.deletedAtMs === null ? [{ do: "delete-token" as const, id: token.id }] : [];
     return {
       ...record,
-      config: {
-        codeHash: hash,
-        run: run.name,
-        state: "unread",
-        mintedAtMs: nowMs,
-        nonce: null,
-        peer: null,
-        breaks: 0,
-        servedAtMs: null,
-        refetchedAtMs: null,
-        missingAtMs: null,
-        hookosAgainAtMs: null,
-        contendedAtMs: null,
-        keptAtMs: null,
-      },
+      config: unreadConfig(hash, run.name, nowMs),
       token:
         tokenId === null ? null : { id: tokenId, expiresAtMs: null, csr: null, contended: false, deletedAtMs: null },
       due: [...record.due, ...old],

@@ -228,6 +228,25 @@ export function newRecord(deviceId: number, name: string): DeviceRecord {
   };
 }
 
+/** A configuration that lies in the store under a new code; its token's Secret is made when it is claimed. */
+export function unreadConfig(codeHash: string, run: string, mintedAtMs: number): ConfigRecord {
+  return {
+    codeHash,
+    run,
+    state: "unread",
+    mintedAtMs,
+    nonce: null,
+    peer: null,
+    breaks: 0,
+    servedAtMs: null,
+    refetchedAtMs: null,
+    missingAtMs: null,
+    hookosAgainAtMs: null,
+    contendedAtMs: null,
+    keptAtMs: null,
+  };
+}
+
 const slotSchema = z.strictObject({ deviceId: z.number().int().positive(), run: z.string(), sinceMs: ms });
 
 /** The fleet's memory (ConfigMap fleetd-fleet): when it began, the disk-run slots, failures counted over a day. */

@@ -1,6 +1,6 @@
 import { claimed, served } from "../../shared/fleet/plan/config-access.ts";
 import { afterIntake } from "../../shared/fleet/plan/quarantine.ts";
-import type { DeviceRecord } from "../../shared/fleet/record.ts";
+import { unreadConfig } from "../../shared/fleet/record.ts";
 import { Model } from "./model.ts";
 
 export interface Story {
@@ -20,24 +20,9 @@ function minted(m: Model): void {
   const { run } = m.record;
   if (run === null) throw new Error("no run to mint for");
   m.say("handler: code minted, configuration stored");
-  const config: NonNullable<DeviceRecord["config"]> = {
-    codeHash: "h",
-    run: run.name,
-    state: "unread",
-    mintedAtMs: m.nowMs,
-    nonce: null,
-    peer: null,
-    breaks: 0,
-    servedAtMs: null,
-    refetchedAtMs: null,
-    missingAtMs: null,
-    hookosAgainAtMs: null,
-    contendedAtMs: null,
-    keptAtMs: null,
-  };
   m.record = {
     ...m.record,
-    config,
+    config: unreadConfig("h", run.name, m.nowMs),
     token: { id: "abcdef", expiresAtMs: null, csr: null, contended: false, deletedAtMs: null },
   };
 }

@@ -21,8 +21,11 @@ describe("a fleetd that is spoiled makes the story fail (each is one mistake in 
   it.each(Object.entries(FINDS))(
     "%s",
     async (name, finds) => {
-      const { code, result } = await runStory(["--serve", new URL(`./sabotages/${name}.ts`, import.meta.url).pathname]);
-      expect(result?.failed.join("\n")).toMatch(finds);
+      const { code, result, stderr } = await runStory([
+        "--serve",
+        new URL(`./sabotages/${name}.ts`, import.meta.url).pathname,
+      ]);
+      expect(result?.failed.join("\n") ?? `no result: ${stderr}`).toMatch(finds);
       expect(code).toBe(1);
     },
     240_000,

@@ -52,44 +52,48 @@ async function tellStory(stage: Stage): Promise<void> {
   }
 }
 
-async function untilStopped(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => resolve());
+// From the first moment on: a signal ends the lab's processes too, whenever it comes.
+const stopped = new Promise<"stopped">((resolve) => {
+  for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => resolve("stopped"));
+});
+
+/** Starts the lab, tells the story, stays up unless told otherwise; returns what went wrong. */
+async function run(): Promise<readonly string[]> {
+  const started = performance.now();
+  const lab = await startLab({
+    state,
+    classes: fileURLToPath(new URL("../defaults/classes.json", import.meta.url)),
+    profiles: null,
+    passEveryMs: PASS_EVERY_MS,
+    onFleetdLine: (line) => tellFleetdLine(teller, line),
+    ...(args.serve === undefined ? {} : { serve: [process.execPath, args.serve] }),
   });
+  try {
+    sayWhatIsUsed(lab);
+    const stage = new Stage(lab, teller);
+    const stops = [stage.owner.followJournal(teller), stage.machines.follow(teller)];
+    try {
+      if ((await Promise.race([tellStory(stage), stopped])) === "stopped") return ["it was stopped"];
+    } finally {
+      for (const stop of stops) await stop();
+    }
+    teller.result(stage.failed.length === 0, stage.failed);
+    if (args.once !== true) {
+      const seconds = Math.round((performance.now() - started) / 1000);
+      teller.note(`It took ${seconds} s. The status page stays up at ${lab.urls.metrics}/ (Ctrl-C ends the lab).`);
+      await stopped;
+    }
+    return stage.failed;
+  } finally {
+    await lab.stop();
+    if (args.state === undefined) rmSync(state, { recursive: true, force: true });
+  }
 }
 
-const started = performance.now();
-const lab = await startLab({
-  state,
-  classes: fileURLToPath(new URL("../defaults/classes.json", import.meta.url)),
-  profiles: null,
-  passEveryMs: PASS_EVERY_MS,
-  onFleetdLine: (line) => tellFleetdLine(teller, line),
-  ...(args.serve === undefined ? {} : { serve: [process.execPath, args.serve] }),
-});
-let failed: readonly string[] = ["the story ended early"];
 try {
-  sayWhatIsUsed(lab);
-  const stage = new Stage(lab, teller);
-  const stops = [stage.owner.followJournal(teller), stage.machines.follow(teller)];
-  try {
-    await tellStory(stage);
-    failed = stage.failed;
-  } finally {
-    for (const stop of stops) await stop();
-  }
-  teller.result(failed.length === 0, failed);
-  if (args.once !== true) {
-    teller.note(
-      `It took ${Math.round((performance.now() - started) / 1000)} s. The status page stays up at ${lab.urls.metrics}/ (Ctrl-C ends the lab).`,
-    );
-    await untilStopped();
-  }
+  const failed = await run();
+  process.exit(failed.length === 0 ? 0 : 1);
 } catch (error) {
-  failed = [(error as Error).message];
-  teller.result(false, failed);
-} finally {
-  await lab.stop();
-  if (args.state === undefined) rmSync(state, { recursive: true, force: true });
+  teller.result(false, [(error as Error).message]);
+  process.exit(1);
 }
-process.exit(failed.length === 0 ? 0 : 1);

@@ -12,7 +12,7 @@ describe.runIf(binary !== null)("on Redis", () => {
   let server: RedisServer | null = null;
   const open = async () => {
     server ??= await startRedisServer(binary ?? "");
-    const store = await connectRedis({ url: server.url });
+    const store = await connectRedis({ url: server.url, commandTimeoutMs: 10_000 });
     return { store, close: async () => store.close() };
   };
   afterAll(() => server?.stop());

@@ -11,7 +11,7 @@ import { parseRecord, storeRecord } from "../../../shared/engine/records.ts";
 import { approvedDigests } from "../../../shared/fleet/binding.ts";
 import { freezeClass } from "../../../shared/fleet/class.ts";
 import type { Durations } from "../../../shared/fleet/limits.ts";
-import { type DeviceRecord, newRecord, type Run } from "../../../shared/fleet/record.ts";
+import { type DeviceRecord, newRecord, type Run, unreadConfig } from "../../../shared/fleet/record.ts";
 import type { StorePort } from "../../../shared/ports/store.ts";
 import { fakeAuthority } from "../../fakes/authority.ts";
 import { type FakeDeps, fakeDeps, fakeWorld } from "../../fakes/world.ts";
@@ -56,21 +56,7 @@ export function aRecord(nowMs: number): DeviceRecord {
     ...newRecord(7, "w1"),
     uuid: UUID,
     run: aRun(),
-    config: {
-      codeHash: codeHash(CODE),
-      run: RUN,
-      state: "unread",
-      mintedAtMs: nowMs,
-      nonce: null,
-      peer: null,
-      breaks: 0,
-      servedAtMs: null,
-      refetchedAtMs: null,
-      missingAtMs: null,
-      hookosAgainAtMs: null,
-      contendedAtMs: null,
-      keptAtMs: null,
-    },
+    config: unreadConfig(codeHash(CODE), RUN, nowMs),
     token: { id: TOKEN.id, expiresAtMs: null, csr: null, contended: false, deletedAtMs: null },
   };
 }
