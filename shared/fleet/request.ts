@@ -99,10 +99,20 @@ export function askedAction(device: Device, record: DeviceRecord, context: Reque
   return judge(kind, entry, kind === "attest" ? record.lastRequests.attest : record.lastRequests.install, context);
 }
 
+function plannedByOwner(context: RequestContext): ChangeEntry | null {
+  return newest(context, (before, after) => after.status === "planned" && before?.status !== "planned");
+}
+
+/** True where an owner set planned after the last install, provision or wipe that was carried out. */
+export function isPlannedAnew(record: DeviceRecord, context: RequestContext): boolean {
+  const entry = plannedByOwner(context);
+  return entry !== null && entry.atMs > (record.lastRequests.install?.atMs ?? 0);
+}
+
 /** What status planned, set by an owner (creation too), asks: one first install, at admission only. */
 export function askedInstall(device: Device, record: DeviceRecord, context: RequestContext): Asked {
   if (device.status !== "planned") return { state: "none" };
-  const entry = newest(context, (before, after) => after.status === "planned" && before?.status !== "planned");
+  const entry = plannedByOwner(context);
   if (isOldBySecondCopy(entry, device, record, false)) return oldOf("install", entry);
   return judge("install", entry, record.lastRequests.install, context);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { claimed, served } from "../../shared/fleet/plan/config-access.ts";
 import { afterIntake } from "../../shared/fleet/plan/quarantine.ts";
-import { newRecord } from "../../shared/fleet/record.ts";
+import { newRecord, unreadConfig } from "../../shared/fleet/record.ts";
 import { needsChanges } from "../../shared/fleet/request.ts";
 import { Model } from "../scenarios/model.ts";
 
@@ -23,21 +23,7 @@ function attests(m: Model): void {
 function minted(m: Model): void {
   m.record = {
     ...m.record,
-    config: {
-      codeHash: "h",
-      run: m.record.run?.name ?? "",
-      state: "unread",
-      mintedAtMs: m.nowMs,
-      nonce: null,
-      peer: null,
-      breaks: 0,
-      servedAtMs: null,
-      refetchedAtMs: null,
-      missingAtMs: null,
-      hookosAgainAtMs: null,
-      contendedAtMs: null,
-      keptAtMs: null,
-    },
+    config: unreadConfig("h", m.record.run?.name ?? "", m.nowMs),
     token: { id: "abcdef", expiresAtMs: m.nowMs + 3_600_000, csr: null, contended: false, deletedAtMs: null },
   };
 }
@@ -158,6 +144,15 @@ describe("NetBox's status is the owner's (invariants 6, 10)", () => {
     attests(m);
     m.pass("confirm");
     expect(m.record.run?.request.id).toBe(request(2));
+  });
+
+  it("an older row that is saved over active right after it was seen is no owner's word: active again", () => {
+    const m = servedUnseen();
+    m.pass();
+    expect(m.record.installed?.activatedAtMs).not.toBeNull();
+    m.write({ status: "planned" });
+    m.pass();
+    expect(m.device.status).toBe("active");
   });
 
   it("a wipe asked for before active was written leaves the device planned", () => {

@@ -94,7 +94,7 @@ export class Model {
       for (const step of plan.steps) {
         const line = describeStep(step);
         if (line !== null) this.lines.push(`  ${line}`);
-        this.#apply(step);
+        this.apply(step);
       }
       if (!plan.again || plan.steps.length === 0) break;
       if (n === 15) throw new Error(`the device does not come to rest:\n${this.lines.slice(-40).join("\n")}`);
@@ -107,7 +107,7 @@ export class Model {
     this.minutes(0.5);
     for (let n = 0; n < 16; n++)
       for (const step of planDevice(this.observed()).steps) {
-        this.#apply(step);
+        this.apply(step);
         if (step.do === last && fits(this.record)) return;
       }
     throw new Error(`no ${last} came`);
@@ -123,7 +123,16 @@ export class Model {
     };
   }
 
-  #apply(step: Step): void {
+  /** Called after each step was done: a test may look on. */
+  protected applied(_step: Step): void {}
+
+  /** Does what a step says. */
+  apply(step: Step): void {
+    this.#change(step);
+    this.applied(step);
+  }
+
+  #change(step: Step): void {
     const plane = this.bootPlane;
     switch (step.do) {
       case "put-record":

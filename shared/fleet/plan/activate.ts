@@ -1,30 +1,35 @@
-import { isUnfinished, touchesDisk } from "../record.ts";
-import { askedInstall } from "../request.ts";
+import { isUnfinished } from "../record.ts";
+import { askedAction, isPlannedAnew } from "../request.ts";
 import type { Draft } from "./draft.ts";
 import { contextOf } from "./requests.ts";
 
-/** True where its owner set planned after the serving, or another disk run began: active would be a lie, or his word lost. */
-function isOvertaken(d: Draft, installed: NonNullable<Draft["record"]["installed"]>): boolean {
-  const { run } = d.record;
-  if (isUnfinished(run) && touchesDisk(run.kind) && run.name !== installed.run) return true;
-  const asked = askedInstall(d.o.device, d.record, contextOf(d));
-  return asked.state === "fresh" && asked.request.atMs > installed.servedAtMs;
+/** True where its owner set planned after the install, or asks for another: active would take that word away. */
+function isOvertaken(d: Draft): boolean {
+  const context = contextOf(d);
+  if (isPlannedAnew(d.record, context)) return true;
+  const asked = askedAction(d.o.device, d.record, context);
+  return asked.state === "fresh" && asked.request.kind !== "attest";
 }
 
 /**
- * Row 14: active once its configuration was served to its last byte, over planned only, and once only. Returns true
- * while that is still to be written: nothing else is begun on such a device.
+ * Row 14: active once its configuration was served to its last byte, over planned only; row 34: again where somebody's
+ * older row took that away, as long as nothing followed the install. Returns true while it is still to be written:
+ * nothing else is begun on such a device.
  */
 export function activate(d: Draft): boolean {
-  const { installed } = d.record;
+  const { installed, run } = d.record;
   const { status } = d.o.device;
-  if (installed === null || installed.activatedAtMs !== null) return false;
-  if (status === "planned" && !isOvertaken(d, installed)) {
+  if (installed === null) return false;
+  if (status === "planned" && run?.name === installed.run) {
     // The change log is read only once the run has ended; without it an owner's newer planned would be overwritten.
-    if (d.o.changes !== null && !isUnfinished(d.o.record.run)) d.patch({ status: "active" });
-    d.again();
-    return true;
+    const isReadable = d.o.changes !== null && !isUnfinished(d.o.record.run);
+    if (!isReadable || !isOvertaken(d)) {
+      if (isReadable) d.patch({ status: "active" });
+      d.again();
+      return true;
+    }
   }
+  if (installed.activatedAtMs !== null) return false;
   d.set({ installed: { ...installed, activatedAtMs: d.o.nowMs } });
   if (status === "active")
     d.say("success", "active", "active: its configuration was served to its last byte", installed.run);

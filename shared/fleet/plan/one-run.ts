@@ -114,15 +114,13 @@ function checkActions(d: Draft, run: Run, workflow: WorkflowView): Run | null {
 }
 
 /**
- * A Workflow whose run was withdrawn, stopped, or given up before any action began goes: it is enabled, and a machine
- * that turns up later would take it, whatever its owner has set meanwhile.
+ * A Workflow whose run is over before any action began, or was stopped, goes: it is enabled, and a machine that turns
+ * up later would take it, whatever its owner has set meanwhile.
  */
 function removeOvertaken(d: Draft, run: Run): void {
   const workflow = d.o.bootPlane?.workflows.find((w) => w.name === run.name);
   if (workflow === undefined || terminalOf(workflow) !== null) return;
-  const state = run.terminal?.state;
-  const overtaken = state === "STOPPED" || ((state === "WITHDRAWN" || state === "DEADLINE") && !hasBegun(workflow));
-  if (!overtaken) return;
+  if (hasBegun(workflow) && run.terminal?.state !== "STOPPED") return;
   const { name, uid, resourceVersion } = workflow;
   d.effect({ do: "remove-object", kind: "Workflow", name, uid, resourceVersion });
 }

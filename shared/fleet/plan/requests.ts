@@ -1,4 +1,4 @@
-import { isUnfinished, type RunKind } from "../record.ts";
+import { type DeviceRecord, isUnfinished, type RunKind } from "../record.ts";
 import { type Asked, askedAction, askedInstall, type Request, type RequestContext } from "../request.ts";
 import type { Draft } from "./draft.ts";
 import { failingGate } from "./gates.ts";
@@ -84,11 +84,16 @@ function actionRequest(d: Draft): boolean {
   }
 }
 
+/** False once the configuration of an ended install is lost or removed: a fresh request may follow, or none is there. */
+function canStillBeRead({ config, run }: DeviceRecord): boolean {
+  return config !== null && config.run === run?.name && (config.state === "unread" || config.state === "serving");
+}
+
 /** Rows 4 to 6: status planned set by an owner is one first install, carried out when its machine was admitted. */
 function installRequest(d: Draft): void {
   const { record, o } = d;
   const { run } = record;
-  if (run !== null && (run.phase !== "ended" || run.result === "unread")) return;
+  if (run !== null && (run.phase !== "ended" || (run.result === "unread" && canStillBeRead(record)))) return;
   const asked = askedInstall(o.device, record, contextOf(d));
   switch (asked.state) {
     case "none":
