@@ -96,6 +96,8 @@ export async function confirm(deps: Deps, c: Context): Promise<Response> {
   if (wiring !== null) return wait(deps, device, "switch-port-mismatch", wiring);
   const pass = await admissionPass(deps, device.id);
   if (pass === null) return problem("run-preparing", "another pass is at this device; attest again");
+  // What it observed is no ground for a code while a step of its plan is still to be done: it may be a withdrawal.
+  if (pass.failed) return problem("run-preparing", "a step of this device's pass failed; attest again");
   // Read again by the pass: the run that it may have started is for the machine that NetBox means now.
   if (!isSameMachine(pass.observed.device, claims)) return wait(deps, device, "identity-changed", MOVED);
   const answer = admissionAnswer(pass.observed);

@@ -46,12 +46,14 @@ function withCode(run: Run, hash: string, tokenId: string | null, nowMs: number)
     if (config !== null && config.run === run.name && config.state !== "unread" && config.state !== "removed")
       return null;
     const old = token !== null && token.deletedAtMs === null ? [{ do: "delete-token" as const, id: token.id }] : [];
+    // Owed for an earlier configuration: what is stored next must not be dropped in its place.
+    const due = record.due.filter((work) => work.do !== "drop-config");
     return {
       ...record,
       config: unreadConfig(hash, run.name, nowMs),
       token:
         tokenId === null ? null : { id: tokenId, expiresAtMs: null, csr: null, contended: false, deletedAtMs: null },
-      due: [...record.due, ...old],
+      due: [...due, ...old],
       attention: null,
     };
   };

@@ -8,7 +8,7 @@ import type { Observed, SeenCluster } from "../fleet/observed.ts";
 import type { DeviceRecord, FleetRecord } from "../fleet/record.ts";
 import { needsChanges } from "../fleet/request.ts";
 import { PortError } from "../ports/error.ts";
-import { loadFleet, loadRecord } from "./records.ts";
+import { loadFleet, loadRecord, parseRecord } from "./records.ts";
 import type { World } from "./world.ts";
 
 /** Asks a peer; one that is down becomes null and an event, never a throw: the planner does what is safe without it. */
@@ -140,9 +140,12 @@ export async function inventory(world: World): Promise<Device[]> {
   return devices;
 }
 
-/** Conflicts of the whole fleet; `uuids` come from the records. */
+/** What the device shares with another of the fleet, as `inventoryConflicts` says it; its UUID is looked up in the records. */
 export async function conflictOf(world: World, deviceId: number, devices?: readonly Device[]): Promise<string | null> {
-  const uuids = new Map<number, string>();
+  const stored = await world.records.get(deviceId);
+  const uuid = stored === null ? null : parseRecord(stored).uuid;
+  const holders = uuid === null ? [] : await world.records.byUuid(uuid);
+  const uuids = new Map(uuid === null ? [] : holders.map((h) => [h.deviceId, uuid] as const));
   return inventoryConflicts(devices ?? (await inventory(world)), uuids).get(deviceId) ?? null;
 }
 

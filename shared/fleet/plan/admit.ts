@@ -27,6 +27,12 @@ function provisioning(o: Observed, run: Run): AdmissionAnswer {
   if (run.class?.class.payload === "none" || run.class === null) return { outcome: "attested" };
   const workflow = o.bootPlane?.workflows.find((w) => w.name === run.name);
   if (workflow?.actions.some((a) => STORES_CODE.has(a.name) && a.state === "SUCCESS")) return { outcome: "attested" };
+  if (o.device.status !== "planned")
+    return { outcome: "wait", code: "not-planned", text: `the device is ${o.device.status} now` };
+  // A run that has begun waits for this very code: its owner's word still counts before the disk is touched.
+  if (o.device.protected && !run.diskBegun)
+    return { outcome: "wait", code: "protected", text: "the device is protected" };
+  if (o.conflict !== null) return { outcome: "wait", code: "inventory-conflict", text: o.conflict };
   const moved = run.serial !== o.device.serial || run.eks.join() !== approvedDigests(o.device.approvedEks).join();
   if (moved) return { outcome: "wait", code: "identity-changed", text: "serial or approved EKs changed under the run" };
   if (run.phase === "starting")

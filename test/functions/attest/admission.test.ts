@@ -76,6 +76,13 @@ describe("a machine that confirmed is told", () => {
     ["attested", "in a wipe", { run: { kind: "wipe" } }],
     ["attested", "after SUCCESS with its configuration unread", { run: { phase: "ended", result: "unread" } }],
     ["attested", "when it is active without work", { run: null, device: { status: "active" } }],
+    ["protected", "when it became protected while the run waited for the code", { device: { protected: true } }],
+    [
+      "install",
+      "when it became protected with its disk half wiped",
+      { run: { phase: "running", diskBegun: true }, device: { protected: true } },
+    ],
+    ["not-planned", "when it is being retired", { device: { status: "decommissioning" } }],
     ["no-request", "when it is planned without a request", { run: null }],
     ["no-request", "after a failed run", { run: { phase: "ended", result: "failed" } }],
     ["run-preparing", "when its retirement is not begun", { run: null, device: { status: "decommissioning" } }],

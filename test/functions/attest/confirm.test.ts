@@ -9,6 +9,7 @@ import { SoftTpm } from "../../../infra/lab/tpm/soft-tpm.ts";
 import { codeHash } from "../../../shared/attest/seal.ts";
 import { loadFleet, parseRecord } from "../../../shared/engine/records.ts";
 import type { Device } from "../../../shared/fleet/device.ts";
+import { PortError } from "../../../shared/ports/error.ts";
 import { fakeAuthority } from "../../fakes/authority.ts";
 import { type FakeDeps, fakeDeps, fakeWorld } from "../../fakes/world.ts";
 import { aDevice, CLASSES, SETTINGS } from "../../scenarios/fixtures.ts";
@@ -147,4 +148,14 @@ it("no-request, protected, boot plane away: a wait with its reason", async () =>
   expect([away.status, away.body.code]).toEqual([503, "boot-plane-unavailable"]);
   deps.world.bootPlane.down = false;
   expect((await machine.confirm(await judged())).body.outcome).toBe("install");
+});
+
+it("protected, set while the run waits and not to be withdrawn just now: no code", async () => {
+  declare();
+  expect((await machine.confirm(await judged())).body.outcome).toBe("install");
+  const before = (await record())?.config?.codeHash;
+  deps.world.netbox.owner(7, { protected: true });
+  deps.world.bootPlane.remove = () => Promise.reject(new PortError("unavailable", "boot-plane", "no answer"));
+  expectCode(await machine.confirm(await judged()), 409, "run-preparing");
+  expect((await record())?.config?.codeHash).toBe(before);
 });

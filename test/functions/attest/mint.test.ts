@@ -85,3 +85,10 @@ it("the store away: no code is given, and the next try gives one", async () => {
   Object.assign(store, { putConfig: put });
   expect((await tried()).ok).toBe(true);
 });
+
+it("what was owed for an earlier configuration does not drop the new one", async () => {
+  const { world: peers } = world.deps;
+  await updateRecord(peers, aDevice(), (r) => ({ ...r, due: [{ do: "drop-config" }] }));
+  expect((await tried()).ok).toBe(true);
+  expect((await world.record()).due).not.toContainEqual({ do: "drop-config" });
+});
