@@ -2,14 +2,61 @@ import type { Context } from "hono";
 import type { RefusalCode } from "../attest/verdict.ts";
 import { isPortError, type PortError } from "../ports/error.ts";
 
-/** HTTP status of each code of the device protocol (spec/10, "Codes"); what is not listed is 403. */
-const STATUS: Partial<Record<RefusalCode | "internal", number>> = {
+/** HTTP status of each code of the device protocol; every code has one, by type (spec/10, "Codes"). */
+const STATUS: Readonly<Record<RefusalCode | "internal", number>> = {
   "bad-request": 400,
   "session-expired": 401,
   "session-used": 401,
   unauthorized: 401,
+  "tpm-1.2": 403,
+  "unsupported-class": 403,
+  "ak-attributes": 403,
+  "ldevid-attributes": 403,
+  "ek-template": 403,
+  "activation-failed": 403,
+  "quote-invalid": 403,
+  "certify-invalid": 403,
+  "confirm-invalid": 403,
+  "renewal-signature-invalid": 403,
+  "pcr-zero": 403,
+  "boot-unverified": 403,
+  "event-log-missing": 403,
+  "event-log-malformed": 403,
+  "event-log-mismatch": 403,
+  "secure-boot-mismatch": 403,
+  "validation-off": 403,
+  "profile-missing": 403,
+  "authority-not-accepted": 403,
+  "not-hookos": 403,
+  "identity-unknown": 403,
+  quarantined: 403,
   "not-found": 404,
   "config-missing": 404,
+  "unknown-serial": 409,
+  "ambiguous-serial": 409,
+  "not-expected": 409,
+  "ek-not-approved": 409,
+  "ek-missing": 409,
+  "ek-not-pinned": 409,
+  "inventory-conflict": 409,
+  "uuid-conflict": 409,
+  "mac-conflict": 409,
+  "interface-ambiguous": 409,
+  "switch-port-mismatch": 409,
+  "disk-serial-missing": 409,
+  "pin-incomplete": 409,
+  "class-unknown": 409,
+  "config-being-served": 409,
+  "no-request": 409,
+  "run-preparing": 409,
+  slot: 409,
+  protected: 409,
+  "control-planes-off": 409,
+  "name-invalid": 409,
+  "disk-missing": 409,
+  "request-held": 409,
+  "identity-changed": 409,
+  "not-planned": 409,
   "method-not-allowed": 405,
   "code-consumed": 410,
   "length-required": 411,
@@ -23,36 +70,8 @@ const STATUS: Partial<Record<RefusalCode | "internal", number>> = {
   internal: 500,
 };
 
-const WAITS: ReadonlySet<string> = new Set<RefusalCode>([
-  "unknown-serial",
-  "ambiguous-serial",
-  "not-expected",
-  "ek-not-approved",
-  "ek-missing",
-  "ek-not-pinned",
-  "inventory-conflict",
-  "uuid-conflict",
-  "mac-conflict",
-  "interface-ambiguous",
-  "switch-port-mismatch",
-  "disk-serial-missing",
-  "pin-incomplete",
-  "class-unknown",
-  "config-being-served",
-  "no-request",
-  "run-preparing",
-  "slot",
-  "protected",
-  "control-planes-off",
-  "name-invalid",
-  "disk-missing",
-  "request-held",
-  "identity-changed",
-  "not-planned",
-]);
-
 export function statusOf(code: RefusalCode | "internal"): number {
-  return WAITS.has(code) ? 409 : (STATUS[code] ?? 403);
+  return STATUS[code];
 }
 
 /** Seconds after which another try may help; absent where waiting helps nothing. */

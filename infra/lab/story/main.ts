@@ -10,7 +10,7 @@ import { refusals } from "./chapters/refusals.ts";
 import { requests } from "./chapters/requests.ts";
 import { retire } from "./chapters/retire.ts";
 import { tellFleetdLine } from "./events.ts";
-import { Stage } from "./stage.ts";
+import { Stage, StoryEnds } from "./stage.ts";
 import { Teller } from "./teller.ts";
 
 const PASS_EVERY_MS = 1_000;
@@ -46,9 +46,13 @@ function sayWhatIsUsed(lab: Lab): void {
 }
 
 async function tellStory(stage: Stage): Promise<void> {
-  for (const chapter of [install, refusals, requests, retire]) {
-    await chapter(stage);
-    if (stage.failed.length > 0) return;
+  try {
+    for (const chapter of [install, refusals, requests, retire]) {
+      await chapter(stage);
+      if (stage.failed.length > 0) return;
+    }
+  } catch (error) {
+    if (!(error instanceof StoryEnds)) throw error;
   }
 }
 

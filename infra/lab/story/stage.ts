@@ -23,6 +23,9 @@ export interface DeviceView {
 
 const POLL_MS = 250;
 
+/** What had to come did not: what would follow from it need not be waited for. */
+export class StoryEnds extends Error {}
+
 /** Everything the story acts and looks with; it never calls fleetd's code, only its listeners. */
 export class Stage {
   readonly lab: Lab;
@@ -55,20 +58,21 @@ export class Stage {
     if (!holds) this.failed.push(`${device}: ${text}`);
   }
 
-  /** Waits for something that must come; what does not come in time fails the story. */
+  /** Waits for something that must come; what does not come in time ends it. @throws StoryEnds */
   async until(
     device: string,
     code: string,
     text: string,
     seconds: number,
     holds: () => Promise<boolean>,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const end = Date.now() + seconds * 1000;
     for (;;) {
       const now = await holds().catch(() => false);
       if (now || Date.now() > end) {
         this.check(device, code, now ? text : `${text} (not within ${seconds} s)`, now);
-        return now;
+        if (!now) throw new StoryEnds();
+        return;
       }
       await sleep(POLL_MS);
     }

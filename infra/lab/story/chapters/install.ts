@@ -57,6 +57,7 @@ export async function install(s: Stage): Promise<void> {
     30,
     async () => (await s.device("w1")).token?.deleted != null,
   );
+  await strangerIsLeft(s);
   const secrets = await s.lab.cluster.list("/api/v1/namespaces/kube-system/secrets");
   s.check(
     "w1",
@@ -73,7 +74,6 @@ export async function install(s: Stage): Promise<void> {
   const fields = (await s.owner.device("w1")).custom_fields;
   s.check("w1", "row-mended", "what the old row took away is written again", fields.attestation_verdict !== null);
   s.check("w1", "data-disk", "its data disk was not touched", (await s.machines.disk("w1", 1)).sha256 === data.sha256);
-  await strangerIsLeft(s);
 }
 
 const CSRS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
