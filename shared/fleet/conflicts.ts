@@ -47,7 +47,8 @@ function valuesOf(device: Device, uuid: string | null): SharedValue[] {
   if (uuid !== null) values.push({ kind: "UUID", value: uuid });
   for (const i of device.interfaces) for (const mac of i.macs) values.push({ kind: "MAC", value: mac });
   if (device.oobAddress !== null) values.push({ kind: "OOB IP", value: device.oobAddress });
-  if (device.installDiskSerial !== null) values.push({ kind: "install_disk_serial", value: device.installDiskSerial });
+  if (device.installDiskSerial !== null)
+    values.push({ kind: "install_disk_serial", value: device.installDiskSerial.toLowerCase() });
   return values;
 }
 

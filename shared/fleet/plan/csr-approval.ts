@@ -68,7 +68,7 @@ export function approveCsrs(d: Draft): void {
   const first = token.csr;
   if (first === null) {
     const csr = [...fits].sort((a, b) => a.createdAtMs - b.createdAtMs).find((c) => c.decision === "pending");
-    if (csr === undefined || csr.request === null) return;
+    if (csr === undefined || csr.request === null) return approvedByOthers(d, fits);
     const spkiSha256 = csr.request.spkiSha256;
     if (fits.some((c) => c.request?.spkiSha256 !== spkiSha256)) return contended(d);
     d.set({ token: { ...token, csr: { name: csr.name, spkiSha256, approvedAtMs: o.nowMs } } });
@@ -80,6 +80,16 @@ export function approveCsrs(d: Draft): void {
   const again = fits.find((c) => c.name === first.name && c.decision === "pending");
   if (again !== undefined && o.nowMs - first.approvedAtMs < o.settings.durations.tokenAfterApprovalMs)
     d.effect({ do: "approve-csr", csr: again, message: `fleetd: first kubelet certificate of ${o.device.name}` });
+}
+
+/** Somebody else was faster: said, and the token ends as if it had been fleetd's own approval. */
+function approvedByOthers(d: Draft, fits: readonly CsrView[]): void {
+  const { token } = d.record;
+  const csr = fits.find((c) => c.decision === "approved");
+  if (token === null || csr === undefined || csr.request === null) return;
+  const { spkiSha256 } = csr.request;
+  d.set({ token: { ...token, csr: { name: csr.name, spkiSha256, approvedAtMs: d.o.nowMs } } });
+  d.say("danger", "csr-approved-by-others", `kubelet CSR ${csr.name} was approved, and not by fleetd`, token.id);
 }
 
 /** A second key for the token, or its configuration asked for again: token gone, Node cordoned and tainted, danger line. */

@@ -84,12 +84,15 @@ function payDue(d: Draft): void {
   }));
 }
 
-/** A slot is kept while an unfinished disk run, or one about to start, needs it. */
-function freeSlot(d: Draft, startsSoon: boolean): void {
-  const slot = d.o.fleet.slots.find((s) => s.deviceId === d.o.device.id);
+/** A slot is kept while an unfinished disk run, or one about to start, needs it; where the fleet's memory was lost, taken again. */
+function keepSlot(d: Draft, startsSoon: boolean): void {
+  const deviceId = d.o.device.id;
+  const slot = d.o.fleet.slots.find((s) => s.deviceId === deviceId);
   const { run, retire: retiring } = d.record;
-  if (slot === undefined || startsSoon) return;
-  if (isUnfinished(run) && touchesDisk(run.kind)) return;
+  const needed = isUnfinished(run) && touchesDisk(run.kind);
+  if (slot === undefined && needed && run === d.o.record.run)
+    d.effect({ do: "take-slot", deviceId, run: run.name, unlimited: true });
+  if (slot === undefined || startsSoon || needed) return;
   if (retiring !== null && retiring.offlineAtMs === null && retiring.erasedAtMs !== null) return;
   d.effect({ do: "free-slot", deviceId: d.o.device.id });
 }
@@ -147,6 +150,6 @@ export function planDevice(o: Observed): Plan {
   explain(d);
   payDue(d);
   showFields(d);
-  freeSlot(d, slotsBefore && d.wantsAgain && runBefore?.phase !== "starting");
+  keepSlot(d, slotsBefore && d.wantsAgain && runBefore?.phase !== "starting");
   return d.finish();
 }
