@@ -31,7 +31,9 @@ export async function recordMac(
   if (target === null)
     return wait(
       "interface-ambiguous",
-      `${device.name} has several interfaces and no single declared cable: connect one in NetBox`,
+      device.interfaces.every((i) => i.managementOnly)
+        ? `${device.name} has no host interface in NetBox: declare one with its cable`
+        : `${device.name} has several interfaces and no single declared cable: connect one in NetBox`,
     );
   await world.netbox.recordMac(device.id, target.id, mac);
   return null;

@@ -1,3 +1,4 @@
+import { CONDITIONS, type ConditionType } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 
@@ -6,9 +7,17 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (ch) => `&#${ch.charCodeAt(0)};`);
 }
 
+/** Who must act, and what clears it. */
+function acts(type: string): string {
+  const about = Object.hasOwn(CONDITIONS, type) ? CONDITIONS[type as ConditionType] : undefined;
+  return about === undefined ? "" : `(${about.who}: ${about.clears})`;
+}
+
 function row({ device, record }: { device: Device; record: DeviceRecord }): string {
   const run = record.run === null ? "–" : `${record.run.kind}: ${record.run.result ?? record.run.phase}`;
-  const waits = record.conditions.map((c) => `<li><b>${escapeHtml(c.type)}</b> ${escapeHtml(c.message)}</li>`).join("");
+  const waits = record.conditions
+    .map((c) => `<li><b>${escapeHtml(c.type)}</b> ${escapeHtml(c.message)} <i>${escapeHtml(acts(c.type))}</i></li>`)
+    .join("");
   const cells = [
     device.name,
     device.serial,

@@ -57,5 +57,6 @@ const stopped = new Promise<void>((resolve) => {
 writeFileSync(lab.paths.labJson, `${JSON.stringify(await describeLab(lab), null, 2)}\n`, { mode: 0o600 });
 process.stdout.write(`ready ${lab.paths.labJson}\n`);
 await stopped;
+process.stderr.write("lab: stopping\n");
 await lab.stop();
 process.exit(0);

@@ -20,7 +20,12 @@ const kind = (means: string, who: ConditionKind["who"], clears: string, level: J
 
 /** The closed list of conditions: the one language of journal, lookups, metrics and page (spec/30, "Conditions"). */
 export const CONDITIONS = {
-  RequestWaits: kind("A request waits at a gate.", "owner", "The gate that its reason names is mended.", "warning"),
+  RequestWaits: kind(
+    "A request waits for what its message names.",
+    "owner",
+    "What its message names is changed.",
+    "warning",
+  ),
   RequestHeld: kind(
     "A request is older than fleetd's memory, or has no change-log entry.",
     "owner",
@@ -64,6 +69,18 @@ export const CONDITIONS = {
     "The owner requests provision.",
     null,
   ),
+  NoBinding: kind(
+    "approved_eks binds no TPM to the device.",
+    "owner",
+    'approved_eks holds [{"digest": "sha256:<64 hex>", "source": "SCAN:… or SUPPLIER:…"}] from independent evidence.',
+    "warning",
+  ),
+  InterfaceUnclear: kind(
+    "NetBox does not say which interface the machine boots from.",
+    "owner",
+    "The device has one host interface, or one with a cable; then the machine attests again.",
+    "warning",
+  ),
   MacUnknown: kind(
     "No MAC is recorded, so the boot plane cannot address the machine.",
     "machine",
@@ -76,12 +93,7 @@ export const CONDITIONS = {
     "Netboot the machine.",
     "warning",
   ),
-  BmcRefused: kind(
-    "The BMC's address lies outside FLEET_BMC_NETWORKS.",
-    "owner",
-    "The OOB IP is corrected.",
-    "warning",
-  ),
+  BmcRefused: kind("The declared BMC cannot be used.", "owner", "The OOB IP is corrected.", "warning"),
   IdentityChanged: kind(
     "Serial or approved EKs changed: nothing is minted or served.",
     "owner",

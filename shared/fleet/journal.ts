@@ -29,8 +29,9 @@ export function journalMark(deviceId: number, about: string, code: string): stri
   return `[fleetd ${mix(`${deviceId}\n${about}\n${code}`)}]`;
 }
 
+/** Markdown's marks made harmless; an underscore within a word is none. */
 function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>#|!]/g, "\\$&").replace(/\p{Cc}+/gu, " ");
+  return text.replace(/[\\`*[\]<>|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, "\\$&").replace(/\p{Cc}+/gu, " ");
 }
 
 /** Adds lines that the record does not hold yet; one that was said for the same thing is not said again. */

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { DEFAULT_DURATIONS, type Durations } from "../fleet/limits.ts";
 
@@ -18,6 +18,7 @@ const list = z
   .default("")
   .transform((t) => t.split(/[\s,]+/).filter((v) => v !== ""));
 const file = z.string().min(1);
+const inputFile = file.refine((path) => existsSync(path), "names a file or folder that is not there");
 const address = (fallback: string) =>
   z
     .string()
@@ -43,20 +44,20 @@ export const settingsSchema = z.object({
   FLEET_NETBOX_TOKEN_FILE: secretFile(1),
   FLEET_NETBOX_ROLE: z.string().default("fleet-node"),
   FLEET_NETBOX_USER: z.string().default("fleetd"),
-  FLEET_TINKERBELL_KUBECONFIG: file,
+  FLEET_TINKERBELL_KUBECONFIG: inputFile,
   FLEET_TINKERBELL_NAMESPACE: z.string().default("tinkerbell"),
-  FLEET_CLUSTER_KUBECONFIG: file,
+  FLEET_CLUSTER_KUBECONFIG: inputFile,
   FLEET_REDIS_URL: z.string().optional(),
   FLEET_REDIS_PERSISTENCE: z.enum(["refuse", "accept"]).default("refuse"),
   FLEET_SESSION_KEY_FILE: file.optional(),
   FLEET_WEBHOOK_SECRET_FILE: secretFile(16),
-  FLEET_CLASSES: file,
-  FLEET_CLASS_INPUTS: file.optional(),
-  FLEET_PROFILES: file,
-  FLEET_EK_PINS: file.optional(),
-  FLEET_TALOS_SECRETS_FILE: file.optional(),
-  FLEET_CA_KEY_FILE: file,
-  FLEET_CA_CHAIN_FILE: file,
+  FLEET_CLASSES: inputFile,
+  FLEET_CLASS_INPUTS: inputFile.optional(),
+  FLEET_PROFILES: inputFile,
+  FLEET_EK_PINS: inputFile.optional(),
+  FLEET_TALOS_SECRETS_FILE: inputFile.optional(),
+  FLEET_CA_KEY_FILE: inputFile,
+  FLEET_CA_CHAIN_FILE: inputFile,
   FLEET_TRUST_DOMAIN: z.string().regex(/^[a-z0-9.-]{1,255}$/),
   FLEET_BMC_NETWORKS: list,
   FLEET_BMC_RPC_PORT: count(8090, 65_535),
@@ -67,12 +68,12 @@ export const settingsSchema = z.object({
   FLEET_UNVERIFIED_BOOT: z.enum(["refuse", "accept"]).default("refuse"),
   FLEET_DEVICE_URL: z.url(),
   FLEET_DEVICE_ADDRESS: address("0.0.0.0:8443"),
-  FLEET_DEVICE_TLS_CERT: file.optional(),
-  FLEET_DEVICE_TLS_KEY: file.optional(),
+  FLEET_DEVICE_TLS_CERT: inputFile.optional(),
+  FLEET_DEVICE_TLS_KEY: inputFile.optional(),
   FLEET_ADMIN_ADDRESS: address("127.0.0.1:8444"),
-  FLEET_ADMIN_TLS_CERT: file.optional(),
-  FLEET_ADMIN_TLS_KEY: file.optional(),
-  FLEET_ADMIN_CA: file.optional(),
+  FLEET_ADMIN_TLS_CERT: inputFile.optional(),
+  FLEET_ADMIN_TLS_KEY: inputFile.optional(),
+  FLEET_ADMIN_CA: inputFile.optional(),
   FLEET_ADMIN_TOKEN_FILE: secretFile(32).optional(),
   FLEET_METRICS_ADDRESS: address("127.0.0.1:8446"),
   FLEET_SPIRE_NODES_FILE: file,
@@ -131,7 +132,11 @@ function readSessionKeys(path: string | undefined, withRedis: boolean, errors: s
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const errors: string[] = [];
   const parsed = settingsSchema.safeParse(env);
-  if (!parsed.success) for (const i of parsed.error.issues) errors.push(`${i.path.join(".")}: ${i.message}`);
+  if (!parsed.success)
+    for (const i of parsed.error.issues) {
+      const name = i.path.join(".");
+      errors.push(`${name}: ${env[name] === undefined ? "is missing" : i.message}`);
+    }
   const durations = readDurations(env, errors);
   const sessionKeys = readSessionKeys(env.FLEET_SESSION_KEY_FILE, env.FLEET_REDIS_URL !== undefined, errors);
   const known = new Set([

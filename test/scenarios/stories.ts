@@ -229,6 +229,18 @@ export const stories: readonly Story[] = [
     },
   },
   {
+    name: "offline-by-hand-is-not-erased",
+    tell: () => {
+      const m = retiring();
+      m.agent(1, "FAILED", "FAILED");
+      m.pass();
+      m.owner({ status: "offline" }, "dddddddd-0000-4000-8000-00000000000d");
+      m.pass();
+      m.pass();
+      return m;
+    },
+  },
+  {
     name: "retirement-fails-and-backs-off",
     tell: () => {
       const m = retiring();

@@ -28,6 +28,6 @@ describe("a fleetd that is spoiled makes the story fail (each is one mistake in 
       expect(result?.failed.join("\n") ?? `no result: ${stderr}`).toMatch(finds);
       expect(code).toBe(1);
     },
-    240_000,
+    300_000,
   );
 });

@@ -60,5 +60,14 @@ export async function startProcess(
     await stopChild(child);
     throw error;
   });
-  return { name, pid: child.pid ?? 0, url, child, stop: () => stopChild(child) };
+  let stopping = false;
+  child.once("exit", (code, signal) => {
+    if (!stopping)
+      process.stderr.write(`lab: ${name} ended by itself (${signal ?? code}); its log is ${options.log}\n`);
+  });
+  const stop = () => {
+    stopping = true;
+    return stopChild(child);
+  };
+  return { name, pid: child.pid ?? 0, url, child, stop };
 }

@@ -8,7 +8,11 @@ import { metadata } from "./meta.ts";
 export type MachineAnswer =
   | { readonly ok: true; readonly manifest: MachineManifest }
   /** `none`: the device declares no BMC. Otherwise why no Machine may be made. */
-  | { readonly ok: false; readonly reason: "none" | "bmc-type-unknown" | "bmc-address-refused"; readonly text: string };
+  | {
+      readonly ok: false;
+      readonly reason: "none" | "bmc-type-unknown" | "bmc-address-missing" | "bmc-address-refused";
+      readonly text: string;
+    };
 
 /**
  * The device's Machine. An OOB IP outside FLEET_BMC_NETWORKS is refused: one edited field would send the BMC password
@@ -20,10 +24,12 @@ export function machine(
   { namespace, bmcNetworks, rpcPort }: Pick<FleetSettings, "namespace" | "bmcNetworks" | "rpcPort">,
 ): MachineAnswer {
   const { bmcType, oobAddress } = device;
-  if (bmcType === null || oobAddress === null) return { ok: false, reason: "none", text: "no BMC is declared" };
+  if (bmcType === null) return { ok: false, reason: "none", text: "no BMC is declared" };
   const type = /^[a-z0-9-]{1,40}$/.test(bmcType) && Object.hasOwn(registry, bmcType) ? registry[bmcType] : undefined;
   if (type === undefined)
     return { ok: false, reason: "bmc-type-unknown", text: `bmc_type is none of ${Object.keys(registry).join(", ")}` };
+  if (oobAddress === null)
+    return { ok: false, reason: "bmc-address-missing", text: "bmc_type is set, but the device has no OOB IP" };
   if (!inNetworks(oobAddress, bmcNetworks))
     return {
       ok: false,

@@ -11,7 +11,9 @@ export function workflowName(deviceId: number, kind: RunKind, requestId: string,
 
 /** The shared Templates for what is no install. */
 export function templateOf(run: Run): string {
-  return run.kind === "provision" ? (run.class?.class.template ?? "provision") : run.kind;
+  if (run.kind !== "provision") return run.kind;
+  // What cannot attest gets no code, so nothing is installed on it.
+  return run.class?.class.attestation === "unsupported" ? "wipe" : (run.class?.class.template ?? "provision");
 }
 
 /** The values that a run's Template is rendered with; every key is always there: one that is missing never renders. */

@@ -30,6 +30,10 @@ function diskGate(device: Device): Gate | null {
   return null;
 }
 
+function classAdvice(name: string | null, known: readonly string[]): string {
+  return `fleet_class is ${name ?? "empty"}; it must be one of ${known.join(", ")}`;
+}
+
 function provisionGate(o: Observed): Gate | null {
   const frozen = freezeClass(o.device.fleetClass, o.classes, o.classInputs);
   if (frozen === null) return null;
@@ -39,6 +43,8 @@ function provisionGate(o: Observed): Gate | null {
     return { code: "pin-incomplete", text: `class ${name} has no complete pin of what an install writes` };
   if (!Object.hasOwn(renderers, cls.payload))
     return { code: "unsupported-class", text: `class ${name} asks for payload ${cls.payload}, which has no renderer` };
+  if (o.device.address === null)
+    return { code: "pin-incomplete", text: "the device has no primary address in NetBox to configure it with" };
   if (cls.workload === "controlplane" && !o.settings.controlPlanes)
     return { code: "control-planes-off", text: "control planes install only with FLEET_CONTROL_PLANES=true" };
   if (cls.workload === "controlplane" || (cls.workload === "worker" && cls.os !== "talos"))
@@ -63,7 +69,7 @@ export function failingGate(o: Observed, kind: RunKind): Gate | null {
     return { code: "name-invalid", text: "the serial is empty, a placeholder, or not [A-Za-z0-9._-]{1,64}" };
   if (o.conflict !== null) return { code: "inventory-conflict", text: o.conflict };
   if (kind !== "retire" && freezeClass(device.fleetClass, o.classes, o.classInputs) === null)
-    return { code: "class-unknown", text: `fleet_class ${device.fleetClass ?? "(empty)"} is not in FLEET_CLASSES` };
+    return { code: "class-unknown", text: classAdvice(device.fleetClass, Object.keys(o.classes)) };
   if (touchesDisk(kind)) {
     const gate = diskGate(device);
     if (gate !== null) return gate;

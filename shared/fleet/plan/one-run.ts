@@ -23,7 +23,8 @@ function resultOf(d: Draft, run: Run, end: EndState): NonNullable<Run["result"]>
     return "success";
   if (end.state !== "SUCCESS") return RESULTS[run.kind].bad;
   if (run.kind === "attest" && run.verdictAtMs === null) return "no-verdict";
-  if (run.kind === "provision" && run.class?.class.payload === "none") return "success";
+  const cls = run.class?.class;
+  if (run.kind === "provision" && (cls?.payload === "none" || cls?.attestation === "unsupported")) return "success";
   return RESULTS[run.kind].ok;
 }
 

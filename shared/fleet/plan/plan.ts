@@ -6,7 +6,7 @@ import { configUpkeep } from "./config-upkeep.ts";
 import { holdNode } from "./cordon.ts";
 import { approveCsrs, endTokens } from "./csr-approval.ts";
 import { Draft } from "./draft.ts";
-import { identityChanged } from "./gates.ts";
+import { explain } from "./explain.ts";
 import { latchRun, settleServed } from "./one-run.ts";
 import { requests } from "./requests.ts";
 import { retire, retiredOffline } from "./retire.ts";
@@ -95,39 +95,6 @@ function keepSlot(d: Draft, startsSoon: boolean): void {
   if (slot === undefined || startsSoon || needed) return;
   if (retiring !== null && retiring.offlineAtMs === null && retiring.erasedAtMs !== null) return;
   d.effect({ do: "free-slot", deviceId: d.o.device.id });
-}
-
-/** What the machine was last told, the verdict and changed keys, as conditions. */
-function explain(d: Draft): void {
-  const { attention, verdict, quarantine, run } = d.record;
-  if (run !== null && run.kind !== "retire" && (run.result === "failed" || run.result === "expired"))
-    d.condition(
-      "RunFailed",
-      run.result,
-      `${run.kind} ended as ${run.result}: nothing is tried again by itself`,
-      run.name,
-    );
-  if (attention !== null) d.condition("MachineWaits", attention.code, attention.text, attention.about);
-  if (verdict?.result === "fail")
-    d.condition(
-      "AttestationFailed",
-      verdict.codes[0] ?? "refused",
-      `the last quote was refused: ${verdict.codes.join(", ")}`,
-      String(verdict.atMs),
-    );
-  if (quarantine !== null)
-    d.condition(
-      "Quarantined",
-      `by-${quarantine.by}`,
-      "cordoned and tainted, no renewal, not listed for SPIRE",
-      String(quarantine.sinceMs),
-    );
-  if (identityChanged(d.o))
-    d.condition(
-      "IdentityChanged",
-      "eks-changed",
-      "approved_eks changed after a pass: waits until the device is set planned",
-    );
 }
 
 /**

@@ -4,6 +4,7 @@ import { withJournal } from "../journal.ts";
 import type { DeviceRecord, FleetRecord, IdentityRecord, VerdictRecord } from "../record.ts";
 import { isUnfinished } from "../record.ts";
 import { type Asked, askedAction, askedInstall, type RequestContext } from "../request.ts";
+import { isoTime } from "./shown.ts";
 
 /** True where so many devices failed within the window that a bad profile edit is likelier than an attack. */
 export function isMassFailure(
@@ -66,7 +67,7 @@ export function afterIntake(
           level: "success",
           code: "attested",
           text: "attested: TPM, keys and boot fit the class's policy",
-          about: run !== null && isUnfinished(run) ? run.name : String(nowMs),
+          about: run !== null && isUnfinished(run) ? run.name : isoTime(nowMs).slice(0, 10),
         },
       ],
       nowMs,

@@ -242,5 +242,13 @@ export function retiredOffline(d: Draft): void {
     node: null,
     attention: null,
   });
-  d.say("success", "retired", "retired: erased, off, out of the cluster, offline", state.request.id);
+  if (state.erasedAtMs !== null && state.offAtMs !== null)
+    d.say("success", "retired", "retired: erased, off, out of the cluster, offline", state.request.id);
+  else
+    d.say(
+      "warning",
+      "closed-by-hand",
+      "out of the cluster and offline by its owner's word: its disk was not erased by fleetd",
+      state.request.id,
+    );
 }

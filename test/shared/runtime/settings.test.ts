@@ -16,13 +16,13 @@ const SECRET = "s3cr3t-0123456789-0123456789-0123456789";
 const good = (): Record<string, string> => ({
   FLEET_NETBOX_URL: "https://netbox.example",
   FLEET_NETBOX_TOKEN_FILE: file("netbox", `${SECRET}\n`),
-  FLEET_TINKERBELL_KUBECONFIG: "/kubeconfig",
-  FLEET_CLUSTER_KUBECONFIG: "/kubeconfig",
+  FLEET_TINKERBELL_KUBECONFIG: file("kubeconfig", "{}"),
+  FLEET_CLUSTER_KUBECONFIG: file("kubeconfig", "{}"),
   FLEET_WEBHOOK_SECRET_FILE: file("webhook", SECRET),
-  FLEET_CLASSES: "/classes.json",
-  FLEET_PROFILES: "/profiles",
-  FLEET_CA_KEY_FILE: "/ca.key",
-  FLEET_CA_CHAIN_FILE: "/ca.pem",
+  FLEET_CLASSES: file("classes.json", "{}"),
+  FLEET_PROFILES: folder,
+  FLEET_CA_KEY_FILE: file("ca.key", ""),
+  FLEET_CA_CHAIN_FILE: file("ca.pem", ""),
   FLEET_TRUST_DOMAIN: "example.org",
   FLEET_TOOLS_IMAGE: "registry.example/tools:1",
   FLEET_DEVICE_URL: "https://enroll.example",
@@ -65,7 +65,7 @@ describe("settings", () => {
       FLEET_MAX_DISK_RUNS: "0",
       FLEET_DEVICE_ADDRESS: "8443",
       FLEET_SESSION_MS: "10m",
-      FLEET_DEVICE_TLS_CERT: "/cert",
+      FLEET_DEVICE_TLS_CERT: file("cert", ""),
       FLEET_REDIS_URL: "redis://localhost",
       FLEET_SESION_KEY_FILE: "/typo",
       FLEET_NETBOX_TOKEN_FILE: join(folder, "nowhere"),
@@ -86,6 +86,13 @@ describe("settings", () => {
     ])
       expect(message).toContain(name);
     expect(message.split("\n")).toHaveLength(12);
+  });
+
+  it("names every file that is not there, and every setting that is missing", () => {
+    const names = ["FLEET_CLASSES", "FLEET_PROFILES", "FLEET_CA_KEY_FILE", "FLEET_TINKERBELL_KUBECONFIG"];
+    const absent = refused(Object.fromEntries(names.map((name) => [name, "/nonexist"])));
+    for (const name of names) expect(absent).toContain(`${name}: names a file or folder that is not there`);
+    expect(refused({ FLEET_TRUST_DOMAIN: undefined })).toContain("FLEET_TRUST_DOMAIN: is missing");
   });
 
   it("an unknown FLEET_ name is refused, others are not ours", () => {

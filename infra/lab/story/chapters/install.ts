@@ -24,10 +24,10 @@ export async function install(s: Stage): Promise<void> {
     withBmc: true,
   });
   s.act("w1", "declared", `the owner declares w1 as planned, with ${eks.length} EKs from the supplier's record`);
-  await s.until("w1", "waits", "fleetd waits for its machine", 15, () => s.hasCondition("w1", "WaitsForMachine"));
+  await s.until("w1", "waits", "fleetd waits for its machine", 30, () => s.hasCondition("w1", "WaitsForMachine"));
   await s.machines.power("w1", "on", "pxe");
   s.act("w1", "power", "somebody presses the power button; the machine netboots HookOS");
-  await s.until("w1", "running", "it attested and its install began", 45, async () => {
+  await s.until("w1", "running", "it attested and its install began", 90, async () => {
     const { run } = await s.device("w1");
     return run !== null && ["running", "ended"].includes(run.phase);
   });
@@ -37,24 +37,24 @@ export async function install(s: Stage): Promise<void> {
     "w1",
     "served",
     "its configuration was served to the last byte",
-    60,
+    90,
     async () => (await s.device("w1")).config?.state === "served",
   );
   s.act("w1", "stranger-csr", "a stranger posts a CSR in the name of node w1");
   await strangersCsr(s);
-  await s.until("w1", "active", "NetBox shows it active", 20, async () => (await s.owner.status("w1")) === "active");
+  await s.until("w1", "active", "NetBox shows it active", 40, async () => (await s.owner.status("w1")) === "active");
   await s.until(
     "w1",
     "node",
     "its kubelet joined with the approved certificate",
-    30,
+    60,
     async () => (await s.machines.state("w1")).node === "w1",
   );
   await s.until(
     "w1",
     "token-gone",
     "its bootstrap token is deleted",
-    30,
+    60,
     async () => (await s.device("w1")).token?.deleted != null,
   );
   await strangerIsLeft(s);
@@ -65,10 +65,10 @@ export async function install(s: Stage): Promise<void> {
     "no bootstrap token is left in the cluster",
     !secrets.some((x) => x.metadata.name.startsWith("bootstrap-token-")),
   );
-  await s.until("w1", "spire", "it is listed for SPIRE", 10, async () => (await s.spireNames()).includes("w1"));
+  await s.until("w1", "spire", "it is listed for SPIRE", 30, async () => (await s.spireNames()).includes("w1"));
   const again = await s.machines.readConfigAgain("w1");
   s.check("w1", "second-read", `a second read with the same code is refused (${again})`, again === 410);
-  await s.until("w1", "refetched", "the second read is an alarm", 10, () =>
+  await s.until("w1", "refetched", "the second read is an alarm", 30, () =>
     s.hasCondition("w1", "InstallConfigRefetched"),
   );
   const fields = (await s.owner.device("w1")).custom_fields;

@@ -49,14 +49,14 @@ export async function refusals(s: Stage): Promise<void> {
   await s.machines.power("impostor", "on", "pxe");
   s.act("w4", "power", "w4 netboots something that the operator did not sign");
   await s.machines.power("w4", "on", "pxe");
-  await s.until("w3", "claim", "the impostor is shown as a claim and waits", 45, async () =>
+  await s.until("w3", "claim", "the impostor is shown as a claim and waits", 90, async () =>
     ((await s.admin("/claims")) as Claims).claims.some((c) => c.device === "w3" && c.code === "ek-not-approved"),
   );
-  await s.until("w4", "refused", "w4 is refused with the reason", 45, async () => {
+  await s.until("w4", "refused", "w4 is refused with the reason", 90, async () => {
     const { verdict } = await s.device("w4");
     return verdict?.result === "fail" && verdict.codes.includes("authority-not-accepted");
   });
-  await s.until("w4", "printed", "the machine prints what the server said", 20, async () =>
+  await s.until("w4", "printed", "the machine prints what the server said", 40, async () =>
     (await s.machines.state("w4")).attestations.some((a) => a.lines.some((l) => l.includes("authority-not-accepted"))),
   );
   await s.machines.power("impostor", "off");

@@ -9,13 +9,13 @@ export async function requests(s: Stage): Promise<void> {
   await s.owner.request("w1", "attest");
   s.act("w1", "request", "the owner asks w1 to attest");
   await whileOwnerEdits(s, "w1", async () => {
-    await s.until("w1", "attested", "w1 was netbooted by its BMC, attested, and boots its disk again", 60, async () => {
+    await s.until("w1", "attested", "w1 was netbooted by its BMC, attested, and boots its disk again", 90, async () => {
       const { run, verdict } = await s.device("w1");
       return (
         run?.kind === "attest" && run.result === "attested" && verdict?.result === "pass" && verdict.at !== verdictAt
       );
     });
-    await s.until("w1", "back", "it runs Talos again", 30, async () => (await s.machines.state("w1")).runs === "talos");
+    await s.until("w1", "back", "it runs Talos again", 60, async () => (await s.machines.state("w1")).runs === "talos");
     s.check(
       "w1",
       "disk-same",
@@ -44,7 +44,7 @@ export async function requests(s: Stage): Promise<void> {
   });
   await s.machines.power("w2", "on", "pxe");
   await s.until("w2", "active", "w2 is installed like w1", 90, async () => (await s.owner.status("w2")) === "active");
-  await s.until("w2", "joined", "w2 joined the cluster", 30, async () => (await s.machines.state("w2")).node === "w2");
+  await s.until("w2", "joined", "w2 joined the cluster", 60, async () => (await s.machines.state("w2")).node === "w2");
   const installed = await s.machines.disk("w2");
   await s.owner.request("w2", "wipe");
   s.act("w2", "request", "the owner asks to wipe w2");
@@ -58,7 +58,7 @@ export async function requests(s: Stage): Promise<void> {
   await s.machines.lies("w2", {});
   await s.owner.request("w2", "wipe");
   s.act("w2", "request", "the owner asks again, and the agent does it");
-  await s.until("w2", "wiped", "w2 is wiped and stays planned", 60, async () => {
+  await s.until("w2", "wiped", "w2 is wiped and stays planned", 90, async () => {
     const { run, status } = await s.device("w2");
     return run?.result === "wiped" && status === "planned";
   });
@@ -67,20 +67,20 @@ export async function requests(s: Stage): Promise<void> {
     "w2",
     "node-gone",
     "its Node is deleted",
-    20,
+    40,
     async () => (await s.lab.cluster.get("/api/v1/nodes/w2")) === null,
   );
-  await s.until("w2", "no-install", "it is not installed again by itself", 20, () => s.hasCondition("w2", "NoRequest"));
+  await s.until("w2", "no-install", "it is not installed again by itself", 40, () => s.hasCondition("w2", "NoRequest"));
 }
 
 /** The report of the last action alone makes the Workflow SUCCESS; fleetd believes it only with every action in order. */
 async function lyingAgent(s: Stage): Promise<void> {
-  await s.until("w2", "rendered", "its wipe is on the way", 30, async () => (await lastAction(s)) !== null);
+  await s.until("w2", "rendered", "its wipe is on the way", 60, async () => (await lastAction(s)) !== null);
   const instead = await lastAction(s);
   if (instead === null) return;
   await s.machines.lies("w2", { instead });
   s.act("w2", "lie", "its agent lies: it reports SUCCESS of the last action and does none");
-  await s.until("w2", "lie-found", "fleetd does not believe a SUCCESS with an action missing", 60, async () => {
+  await s.until("w2", "lie-found", "fleetd does not believe a SUCCESS with an action missing", 90, async () => {
     const { run } = await s.device("w2");
     return run?.kind === "wipe" && run.result === "failed";
   });

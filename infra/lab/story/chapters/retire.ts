@@ -8,10 +8,10 @@ export async function retire(s: Stage): Promise<void> {
   await pod(s, "web-1");
   await s.owner.setStatus("w1", "decommissioning");
   s.act("w1", "decommissioning", "the owner sets w1 decommissioning");
-  await s.until("w1", "erasing", "its retirement runs", 30, async () => (await s.device("w1")).run?.kind === "retire");
+  await s.until("w1", "erasing", "its retirement runs", 60, async () => (await s.device("w1")).run?.kind === "retire");
   await s.machines.bmc("w1", { refuseOffs: 1 });
   s.act("w1", "bmc", "from now on its BMC refuses the first power-off");
-  await s.until("w1", "erased", "its disk is erased", 60, async () => (await s.device("w1")).retire?.erased != null);
+  await s.until("w1", "erased", "its disk is erased", 90, async () => (await s.device("w1")).retire?.erased != null);
   const disk = await s.machines.disk("w1");
   s.check("w1", "bytes-gone", "every byte of its system disk is zero", disk.sha256 === zeroDigest(disk.sizeBytes));
   s.check(
@@ -20,7 +20,7 @@ export async function retire(s: Stage): Promise<void> {
     "its data disk has every byte that it had",
     (await s.machines.disk("w1", 1)).sha256 === data.sha256,
   );
-  await s.until("w1", "offline", "NetBox shows it offline", 60, async () => (await s.owner.status("w1")) === "offline");
+  await s.until("w1", "offline", "NetBox shows it offline", 90, async () => (await s.owner.status("w1")) === "offline");
   s.check("w1", "seen-off", "the BMC turned it off by a Job made after the erasure", await offJobCompleted(s));
   s.check("w1", "off", "the machine is off", !(await s.machines.state("w1")).on);
   s.check("w1", "off-refused", "the BMC's refusal was journaled", s.journaled("w1", /power-off refused/));
@@ -35,7 +35,7 @@ export async function retire(s: Stage): Promise<void> {
     evicted === null || evicted.metadata?.deletionTimestamp !== undefined,
   );
   s.check("w1", "not-listed", "it is not listed for SPIRE any more", !(await s.spireNames()).includes("w1"));
-  await s.until("w1", "retired", "the journal says that it is retired", 10, async () =>
+  await s.until("w1", "retired", "the journal says that it is retired", 30, async () =>
     s.journaled("w1", /retired: erased, off/),
   );
 }

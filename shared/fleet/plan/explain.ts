@@ -1,0 +1,82 @@
+import { parseEkBindings } from "../binding.ts";
+import type { Draft } from "./draft.ts";
+import { identityChanged } from "./gates.ts";
+import { interfaceFor } from "./wiring.ts";
+
+/** What a refused boot means, in words for its owner; a code without a sentence stands for itself. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  "authority-not-accepted": "it booted something that no accepted authority signed",
+  "not-hookos": "it did not boot HookOS",
+  "secure-boot-mismatch": "Secure Boot is not what its class demands, or its measurements do not fit",
+  "validation-off": "shim's validation is switched off",
+  "event-log-missing": "it sent no event log",
+  "event-log-malformed": "its event log is broken",
+  "event-log-mismatch": "its event log does not give the quoted PCRs",
+  "pcr-zero": "its firmware measured nothing",
+  "profile-missing": "its class has no boot-policy profile",
+};
+
+/** Keys and interface that NetBox declares, told before a machine has to find out. */
+function declared(d: Draft): void {
+  const { device, classes } = d.o;
+  if (device.status !== "planned") return;
+  const cls =
+    device.fleetClass !== null && Object.hasOwn(classes, device.fleetClass) ? classes[device.fleetClass] : undefined;
+  if (cls?.attestation === "unsupported") return;
+  if (parseEkBindings(device.approvedEks).length === 0) {
+    const empty = device.approvedEks === null || (Array.isArray(device.approvedEks) && device.approvedEks.length === 0);
+    d.condition(
+      "NoBinding",
+      empty ? "approved-eks-empty" : "approved-eks-malformed",
+      empty
+        ? "approved_eks is empty: no TPM is bound to the device"
+        : 'approved_eks cannot be read: it must be [{"digest": "sha256:<64 hex>", "source": "SCAN:… or SUPPLIER:…"}]',
+    );
+  }
+  if (interfaceFor(device) === null)
+    d.condition(
+      "InterfaceUnclear",
+      "interface-ambiguous",
+      device.interfaces.some((i) => !i.managementOnly)
+        ? "several host interfaces and no single declared cable: the boot NIC cannot be told"
+        : "the device has no host interface in NetBox",
+    );
+}
+
+/** What the machine was last told, the verdict, changed keys and what is missing in NetBox, as conditions. */
+export function explain(d: Draft): void {
+  const { attention, verdict, quarantine, run } = d.record;
+  declared(d);
+  if (run !== null && run.kind !== "retire" && (run.result === "failed" || run.result === "expired"))
+    d.condition(
+      "RunFailed",
+      run.result,
+      `${run.kind} ended as ${run.result}: nothing is tried again by itself`,
+      run.name,
+    );
+  if (attention !== null)
+    d.condition("MachineWaits", attention.code, `${attention.text}; then boot the machine again`, attention.about);
+  if (verdict?.result === "fail") {
+    const words = verdict.codes.map((code) => REFUSALS[code] ?? code);
+    const about = String(verdict.atMs);
+    d.condition(
+      "AttestationFailed",
+      verdict.codes[0] ?? "refused",
+      `the last quote was refused: ${words.join("; ")}`,
+      about,
+    );
+  }
+  if (quarantine !== null)
+    d.condition(
+      "Quarantined",
+      `by-${quarantine.by}`,
+      "cordoned and tainted, no renewal, not listed for SPIRE",
+      String(quarantine.sinceMs),
+    );
+  if (identityChanged(d.o))
+    d.condition(
+      "IdentityChanged",
+      "eks-changed",
+      "approved_eks changed after a pass: waits until the device is set planned",
+    );
+}
