@@ -56,7 +56,8 @@ export interface LookContext extends Classes {
   readonly conflict: string | null;
 }
 
-function mine(objects: BootPlaneObjects, deviceId: number): BootPlaneObjects {
+/** What of the boot plane is this device's. */
+export function ofDevice(objects: BootPlaneObjects, deviceId: number): BootPlaneObjects {
   const own = <T extends { deviceId: number }>(list: readonly T[]) => list.filter((o) => o.deviceId === deviceId);
   return {
     hardware: own(objects.hardware),
@@ -101,7 +102,7 @@ export async function observeDevice(
 ): Promise<Observed> {
   const bootPlane =
     bulk !== null
-      ? bulk.bootPlane && mine(bulk.bootPlane, device.id)
+      ? bulk.bootPlane && ofDevice(bulk.bootPlane, device.id)
       : await seen(world, device.name, () => world.bootPlane.objects(device.id));
   const cluster = await lookAtCluster(world, device, record, bulk);
   const changes = needsChanges(device, record)

@@ -9,6 +9,7 @@ import { type DeviceRecord, newRecord } from "../fleet/record.ts";
 import { freeSlot, orphanedSlots } from "../fleet/slots.ts";
 import { PortError } from "../ports/error.ts";
 import { applySteps } from "./apply/index.ts";
+import { settleGone } from "./gone.ts";
 import { type Bulk, conflictOf, currentClasses, type LookContext, lookAgain, observeDevice, seen } from "./observe.ts";
 import { loadFleet, parseRecord, updateFleet, updateRecord } from "./records.ts";
 import type { World } from "./world.ts";
@@ -159,6 +160,7 @@ async function fullPass(world: World, keepLock: () => Promise<void>): Promise<Pa
     if (done.failed) failed++;
     after.push({ device: done.observed.device, record: done.observed.record });
   }
+  await settleGone(world, new Set(devices.map((d) => d.id)), stored, bulk.bootPlane);
   await closePass(world, devices, after);
   return { devices: devices.length, steps, failed, skipped: false };
 }

@@ -194,6 +194,8 @@ export const recordSchema = z.strictObject({
   retire: retireSchema.nullable(),
   /** `last_updated` of the newest row that a decision was made on. */
   rowSeen: z.string().nullable(),
+  /** When a complete walk of NetBox first came without the device. */
+  absentSinceMs: ms.nullable().default(null),
   conditions: z.array(conditionSchema),
   journal: z.array(journalSchema),
   due: z.array(dueSchema),
@@ -222,6 +224,7 @@ export function newRecord(deviceId: number, name: string): DeviceRecord {
     lastSessionAtMs: null,
     retire: null,
     rowSeen: null,
+    absentSinceMs: null,
     conditions: [],
     journal: [],
     due: [],

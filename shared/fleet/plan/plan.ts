@@ -103,6 +103,7 @@ function keepSlot(d: Draft, startsSoon: boolean): void {
  */
 export function planDevice(o: Observed): Plan {
   const d = new Draft(o);
+  if (o.record.absentSinceMs !== null) d.set({ absentSinceMs: null });
   const slotsBefore = o.fleet.slots.some((s) => s.deviceId === o.device.id);
   latchRun(d);
   settleServed(d);

@@ -1,0 +1,55 @@
+import type { BootPlaneObjects } from "../fleet/boot-plane.ts";
+import { planGone } from "../fleet/plan/gone.ts";
+import type { DeviceRecord } from "../fleet/record.ts";
+import type { StoredRecord } from "../ports/records.ts";
+import { applyWorldStep } from "./apply/world-steps.ts";
+import { ofDevice, seen } from "./observe.ts";
+import { parseRecord, storeRecord, updateRecord } from "./records.ts";
+import type { World } from "./world.ts";
+
+/** So few may vanish in a day before a person must look; of a larger fleet, 2 % (spec/30, "Requests"). */
+const FEW = 5;
+
+async function close(
+  world: World,
+  stored: StoredRecord,
+  record: DeviceRecord,
+  objects: BootPlaneObjects,
+): Promise<void> {
+  const steps = planGone(record, objects, world.clock.nowMs(), world.settings);
+  if (steps.length === 0 || (await world.netbox.device(record.deviceId)) !== null) return;
+  world.event({ kind: "step", device: record.name, code: "gone", text: `${record.name} is gone from NetBox` });
+  for (const step of steps) {
+    if (step.do === "put-record") await storeRecord(world.records, step.record, stored.resourceVersion);
+    else if (step.do !== "patch-device") await applyWorldStep(world, record.deviceId, step);
+  }
+}
+
+/**
+ * Devices that a complete walk of NetBox came without: noted at the first, closed at the next one where NetBox by id has
+ * none either. Where many vanish within a day nothing is deleted: that is rather a filter or a role than the machines.
+ */
+export async function settleGone(
+  world: World,
+  present: ReadonlySet<number>,
+  stored: ReadonlyMap<number, StoredRecord>,
+  bootPlane: BootPlaneObjects | null,
+): Promise<void> {
+  const nowMs = world.clock.nowMs();
+  const absent: { stored: StoredRecord; record: DeviceRecord }[] = [];
+  for (const one of stored.values()) {
+    if (present.has(one.deviceId)) continue;
+    const record = await seen(world, "", async () => parseRecord(one));
+    if (record !== null) absent.push({ stored: one, record });
+  }
+  const { massWindowMs } = world.settings.durations;
+  const lately = absent.filter(({ record }) => nowMs - (record.absentSinceMs ?? nowMs) < massWindowMs);
+  const isMass = lately.length > Math.max(FEW, stored.size * 0.02);
+  for (const { stored: one, record } of absent) {
+    const device = { id: record.deviceId, name: record.name };
+    if (record.absentSinceMs === null)
+      await seen(world, record.name, () => updateRecord(world, device, (r) => ({ ...r, absentSinceMs: nowMs })));
+    else if (!isMass && bootPlane !== null)
+      await seen(world, record.name, () => close(world, one, record, ofDevice(bootPlane, record.deviceId)));
+  }
+}
