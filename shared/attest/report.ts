@@ -14,7 +14,8 @@ export interface Report {
 }
 
 const MAX_TEXT_CHARACTERS = 4096;
-const MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
+/** One machine's address: neither a group's nor all zeros. */
+const MAC = /^(?!00(:00){5})[0-9a-f][02468ace](:[0-9a-f]{2}){5}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 

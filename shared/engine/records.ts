@@ -19,15 +19,17 @@ export interface Loaded {
   readonly resourceVersion: string | null;
 }
 
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 /** @throws PortError rejected where the text is no record: it is left as it is, never overwritten. */
 export function parseRecord(stored: StoredRecord): DeviceRecord {
-  let json: unknown;
-  try {
-    json = JSON.parse(stored.text);
-  } catch {
-    json = null;
-  }
-  const parsed = recordSchema.safeParse(json);
+  const parsed = recordSchema.safeParse(jsonOf(stored.text));
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues[0]?.path.join(".") ?? "";
   throw new PortError("rejected", "records", `fleetd-${stored.deviceId} is no record of this version (${where})`);
@@ -94,7 +96,7 @@ export async function loadFleet(world: Pick<World, "records" | "clock">): Promis
       if (stored === null) throw error;
     }
   }
-  const parsed = fleetRecordSchema.safeParse(JSON.parse(stored.text));
+  const parsed = fleetRecordSchema.safeParse(jsonOf(stored.text));
   if (!parsed.success) throw new PortError("rejected", "records", "fleetd-fleet is no record of this version");
   return { fleet: parsed.data, resourceVersion: stored.resourceVersion };
 }
