@@ -10,6 +10,8 @@ import { evidence } from "./evidence.ts";
 /** The device protocol's attestation routes (spec/10). */
 export function attestApp(deps: Deps): Hono {
   const rate = new RateLimit(deps.limits.beginPerMinute);
+  // Two megabytes are parsed before a token can be looked at: a stranger gets no more of that than of sessions, twice.
+  const later = new RateLimit(2 * deps.limits.beginPerMinute);
   const inFlight = new InFlight(deps.limits.beginInFlight);
   const app = new Hono();
   app.onError(onError);
@@ -19,8 +21,14 @@ export function attestApp(deps: Deps): Hono {
     const answer = await inFlight.run(() => begin(deps, c));
     return answer ?? problem("inventory-unavailable", "too many sessions at once; try again");
   });
-  app.post("/attest/v1/evidence", (c) => evidence(deps, c));
-  app.post("/attest/v1/confirm", (c) => confirm(deps, c));
+  for (const [step, handle] of [
+    ["evidence", evidence],
+    ["confirm", confirm],
+  ] as const)
+    app.post(`/attest/v1/${step}`, async (c) => {
+      if (later.allow(`${step} ${peerOf(c, deps.trustedProxies)}`, deps.world.clock.nowMs())) return handle(deps, c);
+      return problem("rate-limited", `too many calls of ${step} from this address within a minute`);
+    });
   for (const step of ["begin", "evidence", "confirm"]) app.all(`/attest/v1/${step}`, notAllowed("POST"));
   return app;
 }

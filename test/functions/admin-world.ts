@@ -44,13 +44,19 @@ export class AdminWorld {
     this.#directory = at;
   }
 
-  static async start(): Promise<AdminWorld> {
+  static async start(limits: Partial<AdminDeps["limits"]> = {}): Promise<AdminWorld> {
     const directory = mkdtempSync(join(tmpdir(), "fleetd-admin-"));
     const policy = { classes: CLASSES, classInputs: null, ekPins: null, profiles: {}, talosSecrets: null };
     const settings = { ...SETTINGS, durations: { ...SETTINGS.durations, inventoryCopyMs: 1 } };
     const world = await fakeWorld({ directory, issuer: fakeAuthority("issuer"), policy, settings });
     world.netbox.declare(aDevice());
-    const deps = { ...fakeDeps(world), adminToken: ADMIN_TOKEN, webhookSecret: HOOK_SECRET };
+    const plain = fakeDeps(world);
+    const deps = {
+      ...plain,
+      limits: { ...plain.limits, ...limits },
+      adminToken: ADMIN_TOKEN,
+      webhookSecret: HOOK_SECRET,
+    };
     const metrics = new Metrics();
     const servers = new Map<Listener, ServerType>();
     const apps = listeners(deps, metrics);
