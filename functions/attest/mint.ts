@@ -1,4 +1,5 @@
 import { CODE_RANDOM_BYTES, installCode } from "../../shared/attest/code.ts";
+import { toHex } from "../../shared/attest/hex.ts";
 import { codeHash, SEAL_RANDOM_BYTES, seal } from "../../shared/attest/seal.ts";
 import type { ConfirmClaims } from "../../shared/attest/session.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
@@ -60,11 +61,32 @@ function withCode(run: Run, hash: string, tokenId: string | null, nowMs: number)
 }
 
 /**
+ * One code at a time for a device: of two sessions of one machine at once, record and store would keep one code each,
+ * and neither could be read.
+ */
+export async function mint(deps: Deps, device: Device, run: Run, claims: ConfirmClaims): Promise<Minted> {
+  const { store, entropy, settings } = deps.world;
+  const name = `mint:${device.id}`;
+  const owner = toHex(entropy.bytes(16));
+  if (!(await store.lock(name, owner, settings.durations.passLockMs)))
+    return {
+      ok: false,
+      code: "run-preparing",
+      detail: "another session of this machine is given a code; attest again",
+    };
+  try {
+    return await mintAlone(deps, device, run, claims);
+  } finally {
+    await store.unlock(name, owner).catch(() => undefined);
+  }
+}
+
+/**
  * Renders the payload, seals it under a new install code and stores both: hash in the record first, payload in the
  * store by the script that refuses while an earlier one is being served. The code itself is kept nowhere.
  * @see spec/40-config-access.md
  */
-export async function mint(deps: Deps, device: Device, run: Run, claims: ConfirmClaims): Promise<Minted> {
+async function mintAlone(deps: Deps, device: Device, run: Run, claims: ConfirmClaims): Promise<Minted> {
   const { world } = deps;
   const random = (n: number) => world.entropy.bytes(n);
   const { class: cls, disk } = run;

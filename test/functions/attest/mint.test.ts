@@ -92,3 +92,25 @@ it("what was owed for an earlier configuration does not drop the new one", async
   expect((await tried()).ok).toBe(true);
   expect((await world.record()).due).not.toContainEqual({ do: "drop-config" });
 });
+
+it("two sessions of one machine at once: every code that was given last opens its configuration", async () => {
+  const { store } = world.deps.world;
+  const put = store.putConfig.bind(store);
+  world.deps.world.netbox.owner(7, { status: "planned" });
+  // The first is held up right before it stores what its record says.
+  let first = true;
+  Object.assign(store, {
+    putConfig: async (...args: Parameters<typeof put>) => {
+      if (first) {
+        first = false;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return put(...args);
+    },
+  });
+  const minted = await Promise.all([tried(), tried()]);
+  Object.assign(store, { putConfig: put });
+  const codes = minted.flatMap((m) => (m.ok ? [m.code] : []));
+  const answers = await Promise.all(codes.map((code) => world.read(`uuid=${UUID}&code=${code}`)));
+  expect(answers.filter((a) => a.status === 200)).toHaveLength(1);
+});
