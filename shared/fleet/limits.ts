@@ -52,7 +52,7 @@ export const DEFAULT_DURATIONS = {
   massWindowMs: DAY,
   /** spec/00: a record outlives its device. */
   recordKeptMs: 90 * DAY,
-  passLockMs: 2 * MINUTE,
+  passLockMs: 30 * SECOND,
   webhookMaxAgeMs: 5 * MINUTE,
 } as const;
 

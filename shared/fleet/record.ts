@@ -27,6 +27,7 @@ const runSchema = z.strictObject({
   class: frozenClass.nullable(),
   disk: z.strictObject({ device: z.string(), serial: z.string() }).nullable(),
   serial: z.string(),
+  uuid: z.string().nullable().default(null),
   eks: z.array(z.string()),
   mac: z.string(),
   bootMode: z.boolean(),

@@ -17,7 +17,7 @@ export function templateOf(run: Run): string {
 }
 
 /** The values that a run's Template is rendered with; every key is always there: one that is missing never renders. */
-export function hardwareMap(run: Run, uuid: string | null, settings: FleetSettings): Record<string, string> {
+export function hardwareMap(run: Run, settings: FleetSettings): Record<string, string> {
   const cls = run.class?.class;
   const pin = run.class?.pin;
   const install = run.kind === "provision" && cls !== undefined && cls.payload !== "none";
@@ -34,12 +34,12 @@ export function hardwareMap(run: Run, uuid: string | null, settings: FleetSettin
     os: cls?.os ?? "",
     tools_image: settings.toolsImage,
     seed_url: `${settings.deviceUrl}/seed`,
-    uuid: uuid ?? "",
+    uuid: run.uuid ?? "",
   };
 }
 
 /** The run's Workflow, made disabled: a PATCH with UID and resourceVersion enables it. */
-export function workflow(device: Device, run: Run, uuid: string | null, settings: FleetSettings): WorkflowManifest {
+export function workflow(device: Device, run: Run, settings: FleetSettings): WorkflowManifest {
   return {
     apiVersion: "tinkerbell.org/v1alpha1",
     kind: "Workflow",
@@ -49,7 +49,7 @@ export function workflow(device: Device, run: Run, uuid: string | null, settings
       hardwareRef: objectName(device.id),
       disabled: true,
       ...(run.bootMode ? { bootOptions: { bootMode: "netboot" as const } } : {}),
-      hardwareMap: hardwareMap(run, uuid, settings),
+      hardwareMap: hardwareMap(run, settings),
     },
   };
 }

@@ -90,8 +90,15 @@ function withdrawReason(d: Draft, run: Run): string | null {
 /** Compares the rendered actions with the Template's, once; a Workflow that differs is deleted and its run has failed. */
 function checkActions(d: Draft, run: Run, workflow: WorkflowView): Run | null {
   if (run.actionsChecked || workflow.actions.length === 0 || d.o.template === null) return run;
-  const expected = expectedActions(d.o.template, hardwareMap(run, d.record.uuid, d.o.settings));
+  const expected = expectedActions(d.o.template, hardwareMap(run, d.o.settings));
   const difference = expected === null ? null : actionsDiffer(expected, workflow.actions);
+  if (expected === null)
+    d.say(
+      "warning",
+      "template-unreadable",
+      `Template ${workflow.templateRef} is not in the form that fleetd can read: its actions are not compared`,
+      run.name,
+    );
   if (difference === null) {
     const checked = { ...run, actionsChecked: true };
     d.set({ run: checked });

@@ -83,6 +83,7 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
         ? { device: device.installDisk, serial: device.installDiskSerial }
         : null,
     serial: device.serial,
+    uuid: d.record.uuid,
     eks: [...approvedDigests(device.approvedEks)],
     mac,
     bootMode,
@@ -140,7 +141,7 @@ export function continueStart(d: Draft): void {
   if (own === undefined) {
     const hardware = o.bootPlane.hardware.find((h) => h.name === objectName(o.device.id));
     if (hardware?.allowPxe !== true) return; // upkeep writes it first, and looks again
-    d.effect({ do: "create-workflow", manifest: workflowManifest(o.device, run, d.record.uuid, o.settings) });
+    d.effect({ do: "create-workflow", manifest: workflowManifest(o.device, run, o.settings) });
     return d.again();
   }
   if (own.disabled) {

@@ -30,6 +30,7 @@ export function aRun(change: Partial<Run> = {}): Run {
     request: { id: "r1", atMs: 1 },
     attempt: 1,
     name: RUN,
+    uuid: UUID,
     phase: "running",
     class: freezeClass("talos-worker", CLASSES, null),
     disk: { device: "nvme0n1", serial: "S4XYNX0R123456" },
