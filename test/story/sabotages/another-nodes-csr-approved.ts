@@ -3,8 +3,8 @@ import { serveSpoiled } from "../sabotage.ts";
 await serveSpoiled([
   {
     file: "shared/fleet/plan/csr-approval.ts",
-    find: "const own = o.cluster.csrs.filter((c) => c.username === tokenUser(token.id));",
+    find: "  if (stranger === undefined) return;",
     replace:
-      'const own = o.cluster.csrs.filter((c) => c.request !== null);\n  for (const csr of own) if (csr.decision === "pending") d.effect({ do: "approve-csr", csr, message: "all are welcome" });',
+      '  if (stranger === undefined) return;\n  d.effect({ do: "approve-csr", csr: stranger, message: "all are welcome" });',
   },
 ]);
