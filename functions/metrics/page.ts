@@ -37,9 +37,12 @@ export function statusPage(fleet: readonly { device: Device; record: DeviceRecor
 <title>fleetd</title><style>
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem;color:#1b1f23;background:#fff}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .8rem;border-bottom:1px solid #d8dee4;vertical-align:top}
-th{background:#f6f8fa}ul{margin:0;padding-left:1.1rem}caption{text-align:left;padding-bottom:.6rem;color:#57606a}
+th{background:#f6f8fa}td:nth-child(-n+6){white-space:nowrap}ul{margin:0;padding-left:1.1rem}caption{text-align:left;padding-bottom:.6rem;color:#57606a}
 </style></head><body><h1>fleetd</h1><table><caption>${fleet.length} devices, as of ${escapeHtml(at)}</caption>
 <thead><tr>${heads.map((h) => `<th scope="col">${h}</th>`).join("")}</tr></thead>
-<tbody>${fleet.map(row).join("")}</tbody></table></body></html>
+<tbody>${[...fleet]
+    .sort((a, b) => (a.device.name < b.device.name ? -1 : 1))
+    .map(row)
+    .join("")}</tbody></table></body></html>
 `;
 }
