@@ -17,6 +17,7 @@ import type { Deps } from "../../shared/runtime/deps.ts";
 import { problem } from "../../shared/runtime/problem.ts";
 import { lldpSeen } from "./lldp.ts";
 import { mint } from "./mint.ts";
+import { protocolCode } from "./protocol-code.ts";
 import { isSameMachine } from "./same-machine.ts";
 import { confirmClaims, confirmRequest } from "./schema.ts";
 import { takeSession } from "./session.ts";
@@ -28,10 +29,10 @@ const bytes = (text: string): Uint8Array => fromBase64(text) ?? new Uint8Array(0
 const leaf = (pem: string | null): Uint8Array | null => (pem === null ? null : (readCertificatePems(pem)[0] ?? null));
 
 /** Tells the machine to wait, and everybody else why. */
-async function wait(deps: Deps, device: Device, code: string, detail: string): Promise<Response> {
+async function wait(deps: Deps, device: Device, code: RefusalCode, detail: string): Promise<Response> {
   const nowMs = deps.world.clock.nowMs();
   await updateRecord(deps.world, device, (r) => withAttention(r, code, detail, "confirm", nowMs));
-  return problem(code as RefusalCode, detail);
+  return problem(code, detail);
 }
 
 async function install(
@@ -101,7 +102,7 @@ export async function confirm(deps: Deps, c: Context): Promise<Response> {
   // Read again by the pass: the run that it may have started is for the machine that NetBox means now.
   if (!isSameMachine(pass.observed.device, claims)) return wait(deps, device, "identity-changed", MOVED);
   const answer = admissionAnswer(pass.observed);
-  if (answer.outcome === "wait") return wait(deps, device, answer.code, answer.text);
+  if (answer.outcome === "wait") return wait(deps, device, protocolCode(answer.code), answer.text);
   if (answer.outcome === "install") return install(deps, c, pass.observed.device, claims, answer.run);
   const nowMs = world.clock.nowMs();
   await updateRecord(world, device, (r) => {

@@ -159,3 +159,13 @@ it("protected, set while the run waits and not to be withdrawn just now: no code
   expectCode(await machine.confirm(await judged()), 409, "run-preparing");
   expect((await record())?.config?.codeHash).toBe(before);
 });
+
+it("NetBox's change log away between evidence and confirm: 503, and never a 200 without an outcome", async () => {
+  declare();
+  const answer = await judged();
+  deps.world.netbox.changes = async () => {
+    throw new PortError("unavailable", "netbox", "no answer");
+  };
+  expectCode(await machine.confirm(answer), 503, "inventory-unavailable");
+  await untouched();
+});

@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { protocolCode } from "../../../functions/attest/protocol-code.ts";
+import { REFUSAL_CODES } from "../../../shared/attest/verdict.ts";
+import { statusOf } from "../../../shared/runtime/problem.ts";
+
+describe("what a machine is told for a planner's reason", () => {
+  it.each(REFUSAL_CODES)("%s is itself, and no success", (code) => {
+    expect(protocolCode(code)).toBe(code);
+    expect(statusOf(code)).toBeGreaterThanOrEqual(400);
+  });
+
+  it.each([
+    ["change-log", "inventory-unavailable", 503],
+    ["mac-unknown", "interface-ambiguous", 409],
+    ["cluster-token", "request-held", 409],
+    ["a reason of tomorrow", "run-preparing", 409],
+    ["toString", "run-preparing", 409],
+  ])("%s: %s", (reason, code, status) => {
+    expect(protocolCode(reason)).toBe(code);
+    expect(statusOf(protocolCode(reason))).toBe(status);
+  });
+});
