@@ -99,10 +99,12 @@ async function remember(deps: Deps, device: Device, claims: EvidenceClaims, verd
   const { world } = deps;
   const nowMs = world.clock.nowMs();
   const { massWindowMs } = world.settings.durations;
-  const { fleet } = await loadFleet(world);
-  const count = verdict.result === "fail" ? (await world.records.all()).length : 0;
-  const massFailure = isMassFailure(fleet, device.id, count, nowMs, massWindowMs);
-  if (verdict.result === "fail") await updateFleet(world, (f) => countFailure(f, device.id, nowMs, massWindowMs));
+  let massFailure = false;
+  if (verdict.result === "fail") {
+    const { fleet } = await loadFleet(world);
+    massFailure = isMassFailure(fleet, device.id, (await world.records.all()).length, nowMs, massWindowMs);
+    await updateFleet(world, (f) => countFailure(f, device.id, nowMs, massWindowMs));
+  }
   const { result, codes, dbxHash, sbatLevel } = verdict;
   return updateRecord(world, device, (r) =>
     afterIntake(
