@@ -1,14 +1,11 @@
 import type { BootPlaneObjects } from "../fleet/boot-plane.ts";
-import { planGone } from "../fleet/plan/gone.ts";
+import { planAbsences, planGone } from "../fleet/plan/gone.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import type { StoredRecord } from "../ports/records.ts";
 import { applyWorldStep } from "./apply/world-steps.ts";
 import { ofDevice, seen } from "./observe.ts";
 import { parseRecord, storeRecord, updateRecord } from "./records.ts";
 import type { World } from "./world.ts";
-
-/** So few may vanish in a day before a person must look; of a larger fleet, 2 % (spec/30, "Requests"). */
-const FEW = 5;
 
 async function close(
   world: World,
@@ -36,20 +33,19 @@ export async function settleGone(
   bootPlane: BootPlaneObjects | null,
 ): Promise<void> {
   const nowMs = world.clock.nowMs();
-  const absent: { stored: StoredRecord; record: DeviceRecord }[] = [];
+  const absent = new Map<DeviceRecord, StoredRecord>();
   for (const one of stored.values()) {
     if (present.has(one.deviceId)) continue;
     const record = await seen(world, "", async () => parseRecord(one));
-    if (record !== null) absent.push({ stored: one, record });
+    if (record !== null) absent.set(record, one);
   }
-  const { massWindowMs } = world.settings.durations;
-  const lately = absent.filter(({ record }) => nowMs - (record.absentSinceMs ?? nowMs) < massWindowMs);
-  const isMass = lately.length > Math.max(FEW, stored.size * 0.02);
-  for (const { stored: one, record } of absent) {
-    const device = { id: record.deviceId, name: record.name };
-    if (record.absentSinceMs === null)
-      await seen(world, record.name, () => updateRecord(world, device, (r) => ({ ...r, absentSinceMs: nowMs })));
-    else if (!isMass && bootPlane !== null)
-      await seen(world, record.name, () => close(world, one, record, ofDevice(bootPlane, record.deviceId)));
+  const plan = planAbsences([...absent.keys()], stored.size, nowMs, world.settings);
+  for (const { deviceId: id, name } of plan.note)
+    await seen(world, name, () => updateRecord(world, { id, name }, (r) => ({ ...r, absentSinceMs: nowMs })));
+  if (bootPlane === null) return;
+  for (const record of plan.close) {
+    const one = absent.get(record);
+    if (one === undefined) continue;
+    await seen(world, record.name, () => close(world, one, record, ofDevice(bootPlane, record.deviceId)));
   }
 }

@@ -42,16 +42,12 @@ export const DEFAULT_DURATIONS = {
   /** spec/10 "evidence": life of certificates for the recorded identity, and for any other passing boot. */
   identityMs: 365 * DAY,
   visitIdentityMs: HOUR,
-  certificateBackdateMs: 5 * MINUTE,
   /** spec/30 "SPIRE": age of a verdict that still lists. */
   attestMaxAgeMs: 30 * DAY,
   /** spec/30 head: a device observed longer ago is read again before its steps are applied. */
   observedMaxAgeMs: MINUTE,
-  fullWalkMs: 10 * MINUTE,
   /** spec/30: mass vanish and mass quarantine are counted over this. */
   massWindowMs: DAY,
-  /** spec/00: a record outlives its device. */
-  recordKeptMs: 90 * DAY,
   passLockMs: 30 * SECOND,
   webhookMaxAgeMs: 5 * MINUTE,
 } as const;

@@ -1,3 +1,4 @@
+import type { WorkflowView } from "../boot-plane.ts";
 import type { Condition, ConditionType } from "../condition.ts";
 import type { JournalLevel } from "../device.ts";
 import { type Happening, withConditions, withJournal } from "../journal.ts";
@@ -31,6 +32,11 @@ export class Draft {
 
   effect(step: Step): void {
     this.#effects.push(step);
+  }
+
+  /** Takes a Workflow away, if it is still the one that was seen. */
+  removeWorkflow({ name, uid, resourceVersion }: WorkflowView): void {
+    this.effect({ do: "remove-object", kind: "Workflow", name, uid, resourceVersion });
   }
 
   /** A change of the record that holds once all effects worked. */

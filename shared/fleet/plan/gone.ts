@@ -1,5 +1,6 @@
 import type { BootPlaneObjects, ObjectKey } from "../boot-plane.ts";
 import type { FleetSettings } from "../limits.ts";
+import { isMass } from "../mass.ts";
 import { type DeviceRecord, isUnfinished } from "../record.ts";
 import type { Step } from "../step.ts";
 import { withdrawn } from "./one-run.ts";
@@ -13,6 +14,27 @@ function removal(kind: "Hardware" | "Machine" | "Workflow" | "Job") {
     uid,
     resourceVersion,
   });
+}
+
+/** What a complete walk of NetBox came without: noted at the first, closed at a later one, held back where many vanish at once. */
+export interface Absences {
+  readonly note: readonly DeviceRecord[];
+  readonly close: readonly DeviceRecord[];
+}
+
+/** @param fleetSize how many records there are */
+export function planAbsences(
+  absent: readonly DeviceRecord[],
+  fleetSize: number,
+  nowMs: number,
+  { durations }: Pick<FleetSettings, "durations">,
+): Absences {
+  const lately = absent.filter((r) => nowMs - (r.absentSinceMs ?? nowMs) < durations.massWindowMs);
+  const seenBefore = absent.filter((r) => r.absentSinceMs !== null);
+  return {
+    note: absent.filter((r) => r.absentSinceMs === null),
+    close: isMass(lately.length, fleetSize) ? [] : seenBefore,
+  };
 }
 
 /** The record of a device that is gone: its run over, nothing to be read, no token. */

@@ -104,12 +104,11 @@ function checkActions(d: Draft, run: Run, workflow: WorkflowView): Run | null {
     d.set({ run: checked });
     return checked;
   }
-  const { name, uid, resourceVersion } = workflow;
-  d.effect({ do: "remove-object", kind: "Workflow", name, uid, resourceVersion });
+  d.removeWorkflow(workflow);
   d.say(
     "danger",
     "workflow-differs",
-    `Workflow ${name} is not what its Template says: ${difference}; it is deleted`,
+    `Workflow ${workflow.name} is not what its Template says: ${difference}; it is deleted`,
     run.name,
   );
   endRun(d, run, {
@@ -129,8 +128,7 @@ function removeOvertaken(d: Draft, run: Run): void {
   const workflow = d.o.bootPlane?.workflows.find((w) => w.name === run.name);
   if (workflow === undefined || terminalOf(workflow) !== null) return;
   if (hasBegun(workflow) && run.terminal?.state !== "STOPPED") return;
-  const { name, uid, resourceVersion } = workflow;
-  d.effect({ do: "remove-object", kind: "Workflow", name, uid, resourceVersion });
+  d.removeWorkflow(workflow);
 }
 
 /** Reads the enabled Workflow of the unfinished run: what began, what ended, what never will. */
@@ -167,13 +165,7 @@ export function latchRun(d: Draft): void {
   }
   const reason = now.begunAtMs === null ? withdrawReason(d, now) : null;
   if (reason !== null) {
-    d.effect({
-      do: "remove-object",
-      kind: "Workflow",
-      name: workflow.name,
-      uid: workflow.uid,
-      resourceVersion: workflow.resourceVersion,
-    });
+    d.removeWorkflow(workflow);
     d.after((r) => (r.run?.name === now.name ? { ...r, run: withdrawn(now, o.nowMs, reason) } : r));
     d.again();
     return;

@@ -1,6 +1,7 @@
 import { approvedDigests } from "../binding.ts";
 import type { Device } from "../device.ts";
 import { withJournal } from "../journal.ts";
+import { isMass } from "../mass.ts";
 import type { DeviceRecord, FleetRecord, IdentityRecord, VerdictRecord } from "../record.ts";
 import { isUnfinished } from "../record.ts";
 import { type Asked, askedAction, askedInstall, type RequestContext } from "../request.ts";
@@ -16,7 +17,7 @@ export function isMassFailure(
 ): boolean {
   const failed = new Set(fleet.failed.filter((f) => nowMs - f.atMs < windowMs).map((f) => f.deviceId));
   failed.add(deviceId);
-  return failed.size > Math.max(5, deviceCount * 0.02);
+  return isMass(failed.size, deviceCount);
 }
 
 /** Counts a failing device once within the window. */

@@ -7,6 +7,7 @@ import type { Draft } from "./draft.ts";
 import { drain } from "./drain.ts";
 import { hasBmc } from "./gates.ts";
 import { endRun } from "./one-run.ts";
+import { contextOf } from "./requests.ts";
 import { tryStart } from "./start.ts";
 
 function newRetire(request: { id: string; atMs: number }): RetireRecord {
@@ -177,11 +178,7 @@ export function retire(d: Draft): void {
   const { o } = d;
   const state = d.record.retire;
   if (state === null || state.offlineAtMs !== null) {
-    const asked = askedRetire(o.device, d.record, {
-      changes: o.changes,
-      netboxUser: o.settings.netboxUser,
-      epochMs: o.fleet.epochMs,
-    });
+    const asked = askedRetire(o.device, d.record, contextOf(d));
     if (asked.state === "fresh") {
       d.set({ retire: newRetire({ id: asked.request.id, atMs: asked.request.atMs }) });
       d.say(

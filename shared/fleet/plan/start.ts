@@ -115,21 +115,13 @@ export function continueStart(d: Draft): void {
   const status = o.device.status;
   const forbids = run.kind === "retire" ? status !== "decommissioning" : status !== "planned" && status !== "active";
   if ((gate !== null || forbids) && (own === undefined || own.disabled)) {
-    if (own !== undefined)
-      d.effect({
-        do: "remove-object",
-        kind: "Workflow",
-        name: own.name,
-        uid: own.uid,
-        resourceVersion: own.resourceVersion,
-      });
+    if (own !== undefined) d.removeWorkflow(own);
     d.set({ run: withdrawn(run, o.nowMs, gate?.text ?? `the status is ${status} now`) });
     return d.again();
   }
   const others = o.bootPlane.workflows.filter((w) => w.deviceId === o.device.id && w.name !== run.name);
   if (others.length > 0) {
-    for (const w of others)
-      d.effect({ do: "remove-object", kind: "Workflow", name: w.name, uid: w.uid, resourceVersion: w.resourceVersion });
+    for (const w of others) d.removeWorkflow(w);
     return d.again();
   }
   if (own === undefined && run.enabledAtMs !== null) {
