@@ -10,7 +10,7 @@ import { conflictOf, inventory } from "../../shared/engine/observe.ts";
 import { parseRecord } from "../../shared/engine/records.ts";
 import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
 import { isSerial, isUuid } from "../../shared/fleet/conflicts.ts";
-import type { Device } from "../../shared/fleet/device.ts";
+import { type Device, isExpected } from "../../shared/fleet/device.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
@@ -28,8 +28,6 @@ type Found =
   | { readonly ok: true; readonly device: Device; readonly record: DeviceRecord | null }
   | { readonly ok: false; readonly code: RefusalCode; readonly detail: string; readonly device: Device | null };
 
-const EXPECTED = new Set(["planned", "active", "decommissioning"]);
-
 async function findDevice(deps: Deps, serial: string, uuid: string): Promise<Found> {
   const devices = await inventory(deps.world);
   const all = devices.filter((d) => d.serial.toLowerCase() === serial.toLowerCase());
@@ -41,8 +39,7 @@ async function findDevice(deps: Deps, serial: string, uuid: string): Promise<Fou
   if (live.length > 1) return no("ambiguous-serial", `${live.length} devices have serial ${serial}: correct NetBox`);
   const conflict = await conflictOf(deps.world, device.id, devices);
   if (conflict !== null) return no("inventory-conflict", `${device.name} ${conflict}: correct NetBox`);
-  if (!EXPECTED.has(device.status))
-    return no("not-expected", `${device.name} is ${device.status}: set it planned first`);
+  if (!isExpected(device.status)) return no("not-expected", `${device.name} is ${device.status}: set it planned first`);
   const holders = await deps.world.records.byUuid(uuid);
   // A record outlives its device; a board that moved on to another row is that row's.
   const others = new Set(devices.filter((d) => d.id !== device.id && d.status !== "offline").map((d) => d.id));

@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from "../../shared/attest/hex.ts";
+import { toBase64 } from "../../shared/attest/hex.ts";
 import type { EvidenceClaims } from "../../shared/attest/session.ts";
 import { attestQualifyingData } from "../../shared/attest/session.ts";
 import type { Verdict } from "../../shared/attest/verdict.ts";
@@ -6,6 +6,7 @@ import type { Device } from "../../shared/fleet/device.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import { isPortError } from "../../shared/ports/error.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
+import { bytes } from "./bytes.ts";
 
 interface Sent {
   readonly quote: { readonly attest: string; readonly signature: string };
@@ -26,7 +27,6 @@ export async function keepEvidence(
   const { verdict, secureBoot } = judged;
   const { files, clock } = deps.world;
   const atMs = clock.nowMs();
-  const bytes = (text: string) => fromBase64(text) ?? new Uint8Array(0);
   const bundle = {
     device: device.name,
     at: isoTime(atMs),

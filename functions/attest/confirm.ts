@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { wrapInstallCode } from "../../shared/attest/code-wrap.ts";
-import { fromBase64, toBase64 } from "../../shared/attest/hex.ts";
+import { toBase64 } from "../../shared/attest/hex.ts";
 import { nameOf, readPublic } from "../../shared/attest/keys.ts";
 import { type ConfirmClaims, confirmMessage } from "../../shared/attest/session.ts";
 import { signatureProblem } from "../../shared/attest/signature.ts";
@@ -15,6 +15,7 @@ import { readCertificatePems } from "../../shared/formats/x509/pem.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { problem } from "../../shared/runtime/problem.ts";
+import { bytes } from "./bytes.ts";
 import { lldpSeen } from "./lldp.ts";
 import { mint } from "./mint.ts";
 import { protocolCode } from "./protocol-code.ts";
@@ -25,7 +26,6 @@ import { takeSession } from "./session.ts";
 const LOCK_TRIES = 20;
 const LOCK_GAP_MS = 250;
 
-const bytes = (text: string): Uint8Array => fromBase64(text) ?? new Uint8Array(0);
 const leaf = (pem: string | null): Uint8Array | null => (pem === null ? null : (readCertificatePems(pem)[0] ?? null));
 
 /** Tells the machine to wait, and everybody else why. */

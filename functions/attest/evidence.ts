@@ -2,14 +2,14 @@ import type { Context } from "hono";
 import { activationsFit } from "../../shared/attest/activation.ts";
 import { judgeBoot } from "../../shared/attest/boot.ts";
 import { certifyProblem } from "../../shared/attest/certify.ts";
-import { fromBase64, toBase64 } from "../../shared/attest/hex.ts";
+import { toBase64 } from "../../shared/attest/hex.ts";
 import { readPublic } from "../../shared/attest/keys.ts";
 import { quoteProblem } from "../../shared/attest/quote.ts";
 import { readReport } from "../../shared/attest/report.ts";
 import { attestQualifyingData, type ConfirmClaims, type EvidenceClaims } from "../../shared/attest/session.ts";
 import { type Refusal, refusal, type Verdict } from "../../shared/attest/verdict.ts";
 import { loadFleet, updateFleet, updateRecord } from "../../shared/engine/records.ts";
-import type { Device } from "../../shared/fleet/device.ts";
+import { type Device, isExpected } from "../../shared/fleet/device.ts";
 import {
   afterIntake,
   countFailure,
@@ -23,6 +23,7 @@ import { EVIDENCE_BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { problem } from "../../shared/runtime/problem.ts";
 import { keepEvidence } from "./bundle.ts";
+import { bytes } from "./bytes.ts";
 import { issueIdentity } from "./issue.ts";
 import { judgedClass } from "./judged-class.ts";
 import { recordMac } from "./mac.ts";
@@ -30,8 +31,6 @@ import { profileNamed } from "./profiles.ts";
 import { isSameMachine } from "./same-machine.ts";
 import { confirmClaims, evidenceClaims, evidenceRequest } from "./schema.ts";
 import { newSession, takeSession } from "./session.ts";
-
-const bytes = (text: string): Uint8Array => fromBase64(text) ?? new Uint8Array(0);
 
 type Ask = ReturnType<typeof evidenceRequest.parse>;
 
@@ -151,8 +150,7 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
   const { world } = deps;
   const device = await world.netbox.device(claims.deviceId);
   if (device === null) return problem("inventory-unavailable", "the device is not to be found just now; try again");
-  if (!["planned", "active", "decommissioning"].includes(device.status))
-    return problem("not-expected", `${device.name} is ${device.status}`);
+  if (!isExpected(device.status)) return problem("not-expected", `${device.name} is ${device.status}`);
   if (!isSameMachine(device, claims))
     return problem("identity-changed", "serial or approved EKs changed since begin; start again");
   const before = await updateRecord(world, device, () => null);

@@ -97,3 +97,8 @@ export function hostMacs(device: Device): readonly string[] {
 export function bootMac(device: Device): string | null {
   return device.interfaces.find((i) => !i.managementOnly && i.primaryMac !== null)?.primaryMac ?? null;
 }
+
+/** True for a status in which a machine is expected to attest; of any other, its device is left alone (spec/10, 1). */
+export function isExpected(status: string): boolean {
+  return status === "planned" || status === "active" || status === "decommissioning";
+}

@@ -1,4 +1,5 @@
 import { approvedDigests } from "../binding.ts";
+import { isExpected } from "../device.ts";
 import type { Observed } from "../observed.ts";
 import { type DeviceRecord, isUnfinished, type Run } from "../record.ts";
 
@@ -47,7 +48,7 @@ function provisioning(o: Observed, run: Run): AdmissionAnswer {
 export function admissionAnswer(o: Observed): AdmissionAnswer {
   const { device, record } = o;
   const { run } = record;
-  if (device.status !== "planned" && device.status !== "active" && device.status !== "decommissioning")
+  if (!isExpected(device.status))
     return { outcome: "wait", code: "not-expected", text: `the device's status is ${device.status}` };
   // A confirm's session may be older than the last evidence: the verdict that counts is the record's.
   if (record.verdict?.result === "fail")
