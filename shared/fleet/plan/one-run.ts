@@ -122,13 +122,14 @@ function checkActions(d: Draft, run: Run, workflow: WorkflowView): Run | null {
 
 /**
  * A Workflow whose run is over before any action began, or was stopped, goes: it is enabled, and a machine that turns
- * up later would take it, whatever its owner has set meanwhile.
+ * up later would take it, whatever its owner has set meanwhile. So does one of a run before: the run that should have
+ * replaced it may have been withdrawn before it came to that.
  */
 function removeOvertaken(d: Draft, run: Run): void {
-  const workflow = d.o.bootPlane?.workflows.find((w) => w.name === run.name);
-  if (workflow === undefined || terminalOf(workflow) !== null) return;
-  if (hasBegun(workflow) && run.terminal?.state !== "STOPPED") return;
-  d.removeWorkflow(workflow);
+  for (const workflow of d.o.bootPlane?.workflows ?? []) {
+    const isStopped = workflow.name === run.name && run.terminal?.state === "STOPPED";
+    if (terminalOf(workflow) === null && (isStopped || !hasBegun(workflow))) d.removeWorkflow(workflow);
+  }
 }
 
 /** Reads the enabled Workflow of the unfinished run: what began, what ended, what never will. */
