@@ -56,10 +56,22 @@ beforeAll(() => {
   writeFileSync(at("chain.pem"), `the issuer\n${text("issuing.pem")}${text("rsa.pem")}`);
   writeFileSync(at("wrong-order.pem"), `${text("issuing.pem")}${text("p384.pem")}`);
   writeFileSync(at("empty.pem"), "");
+  writeFileSync(at("bundle.pem"), `${text("p384.pem")}older\n${text("issuing.pem")}${text("rsa.pem")}`);
+  writeFileSync(at("leaf-in-it.pem"), `${text("p384.pem")}${text("leaf.pem")}`);
+  writeFileSync(at("cut-short.pem"), `${text("p384.pem")}${text("rsa.pem").slice(0, 300)}\n${text("p256.pem")}`);
+  const behind = Buffer.concat([new X509Certificate(text("rsa.pem")).raw, Buffer.of(0)]).toString("base64");
+  writeFileSync(
+    at("a-byte-more.pem"),
+    `${text("p384.pem")}-----BEGIN CERTIFICATE-----\n${behind}\n-----END CERTIFICATE-----\n`,
+  );
 });
 
-const signer = (key: string, chain: string, maxQueue?: number) =>
-  createKeyFileSigner({ keyFile: at(key), chainFile: at(chain), ...(maxQueue === undefined ? {} : { maxQueue }) });
+const signer = (key: string, chain: string, bundle?: string) =>
+  createKeyFileSigner({
+    keyFile: at(key),
+    chainFile: at(chain),
+    ...(bundle === undefined ? {} : { bundleFile: at(bundle) }),
+  });
 
 describe("signing", () => {
   it.each(keys)("%s signs as %s, and OpenSSL verifies it", async (name, algorithm) => {
@@ -79,13 +91,11 @@ describe("signing", () => {
     expect(ders.map((der) => new X509Certificate(der).subject)).toEqual(["CN=issuing", "CN=rsa"]);
   });
 
-  it("refuses what its queue does not hold, and goes on after", async () => {
-    const port = await signer("rsa.key", "rsa.pem", 2);
-    const tbs = Uint8Array.of(1, 2, 3);
-    const results = await Promise.allSettled([port.sign(tbs), port.sign(tbs), port.sign(tbs)]);
-    expect(results.map((each) => each.status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
-    expect(results[2]).toMatchObject({ reason: { name: "PortError", kind: "unavailable", port: "signer" } });
-    expect((await port.sign(tbs)).length).toBe(256);
+  it("trusts its own issuer first, then those of the bundle, each once", async () => {
+    const subjects = async (bundle?: string) =>
+      (await (await signer("p256.key", "chain.pem", bundle)).trusted()).map((der) => new X509Certificate(der).subject);
+    expect(await subjects()).toEqual(["CN=issuing"]);
+    expect(await subjects("bundle.pem")).toEqual(["CN=issuing", "CN=p384", "CN=rsa"]);
   });
 });
 
@@ -103,6 +113,19 @@ describe("refused at the start", () => {
     await expect(signer(key, chain)).rejects.toMatchObject({
       kind: "rejected",
       port: "signer",
+      message: expect.stringContaining(words),
+    });
+  });
+
+  it.each([
+    ["no CA", "leaf-in-it.pem", "leaf-in-it.pem: certificate 2 is no CA"],
+    ["a block that was cut short", "cut-short.pem", "cut-short.pem: certificate 2 is broken"],
+    ["a byte behind a certificate", "a-byte-more.pem", "a-byte-more.pem: certificate 2 is broken"],
+    ["nothing", "empty.pem", "empty.pem: no certificates"],
+    ["a file that is not there", "gone.pem", "gone.pem: ENOENT"],
+  ])("a bundle with %s, by its file and position", async (_name, bundle, words) => {
+    await expect(signer("p256.key", "p256.pem", bundle)).rejects.toMatchObject({
+      kind: "rejected",
       message: expect.stringContaining(words),
     });
   });
