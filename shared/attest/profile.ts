@@ -38,7 +38,8 @@ export interface BootPolicyProfile {
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const byFingerprint = { sha256, subject: z.string().min(1) };
-const byPem = { pem: z.string().min(1) };
+/** Where a digest stands beside the PEM, the file holds that certificate and no other. */
+const byPem = { pem: z.string().min(1), sha256: sha256.optional() };
 const stages = z.array(z.enum(["hookos", "os"])).min(1);
 const marker = z.string().regex(/^\S+$/, "one word");
 
@@ -135,13 +136,17 @@ function problemOf(profile: BootPolicyProfile): string | null {
 }
 
 function certificatesIn(
-  entry: { pem: string } | { sha256: string; subject: string },
+  entry: { pem: string; sha256?: string | undefined } | { sha256: string; subject: string },
 ): { sha256: string; subject: string }[] {
   if (!("pem" in entry)) return [{ sha256: entry.sha256, subject: entry.subject }];
-  const certificates = readCertificatePems(entry.pem);
-  if (certificates.length === 0) throw new FormatError("truncated", "PEM", 0, "no certificate");
-  return certificates.map((der) => ({
+  const certificates = readCertificatePems(entry.pem).map((der) => ({
     sha256: toHex(digest("sha256", der)),
     subject: readCertificate(der).subjectText,
   }));
+  if (certificates.length === 0) throw new FormatError("truncated", "PEM", 0, "no certificate");
+  const pinned = entry.sha256;
+  if (pinned !== undefined && (certificates.length !== 1 || certificates[0]?.sha256 !== pinned)) {
+    throw new FormatError("unknown-value", "PEM", 0, `not the certificate ${pinned} alone`);
+  }
+  return certificates;
 }

@@ -1,0 +1,41 @@
+import { readFile, stat } from "node:fs/promises";
+
+/** Evidence is bounded to 2 MiB on the wire; a bundle of it in base64, and any real event log, is well below this. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** A file's bytes, or why there are none. */
+export async function readInput(path: string): Promise<Uint8Array | string> {
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_BYTES) return `${size} bytes: more than the ${MAX_BYTES} that are read`;
+    return new Uint8Array(await readFile(path));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    return error.code === "ENOENT" ? "no such file" : `cannot be read (${String(error.code)})`;
+  }
+}
+
+/** A JSON file's value, or why there is none. */
+export async function readJsonInput(path: string): Promise<{ readonly value: unknown } | string> {
+  const bytes = await readInput(path);
+  if (typeof bytes === "string") return bytes;
+  try {
+    return { value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) };
+  } catch {
+    return "no JSON";
+  }
+}
+
+/**
+ * The event log in a file: the firmware's bytes, or an evidence bundle that holds them. A log begins with its first
+ * record's PCR index, so no log begins with a brace.
+ */
+export async function readLogInput(path: string): Promise<Uint8Array | string> {
+  const bytes = await readInput(path);
+  if (typeof bytes === "string" || bytes[0] !== "{".charCodeAt(0)) return bytes;
+  const json = await readJsonInput(path);
+  if (typeof json === "string") return json;
+  const { value } = json;
+  const log = typeof value === "object" && value !== null && "eventLog" in value ? value.eventLog : undefined;
+  return typeof log === "string" ? new Uint8Array(Buffer.from(log, "base64")) : "an object without an eventLog";
+}

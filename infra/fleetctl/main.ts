@@ -1,0 +1,65 @@
+#!/usr/bin/env node
+import { parseArgs } from "node:util";
+import { type Arguments, type Command, type Io, parseArgsOptions, USAGE_EXIT_CODE, UsageError } from "./_command.ts";
+import { diff } from "./diff.ts";
+import { eventlog } from "./eventlog.ts";
+import { commandHelp, overview } from "./help.ts";
+import { verify } from "./verify.ts";
+
+export const COMMANDS: readonly Command[] = [diff, eventlog, verify];
+
+/** Carries out one call. @returns its exit code */
+export async function fleetctl(argv: readonly string[], io: Io): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === "help" || name === "--help" || name === "-h") {
+    const asked = COMMANDS.find((one) => one.name === rest[0]);
+    io.out(asked ? commandHelp(asked) : overview(COMMANDS));
+    return name === undefined ? USAGE_EXIT_CODE : 0;
+  }
+  const command = COMMANDS.find((one) => one.name === name);
+  if (!command) {
+    io.err(`fleetctl: no command ${name}; fleetctl help lists them`);
+    return USAGE_EXIT_CODE;
+  }
+  try {
+    const args = argumentsOf(command, rest);
+    if (args.flag("help")) {
+      io.out(commandHelp(command));
+      return 0;
+    }
+    return await command.run(args, io);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    io.err(`fleetctl ${name}: ${error.message}; fleetctl ${name} --help says more`);
+    return USAGE_EXIT_CODE;
+  }
+}
+
+function argumentsOf(command: Command, rest: readonly string[]): Arguments {
+  try {
+    const options = parseArgsOptions(command);
+    const { values, positionals } = parseArgs({ args: [...rest], options, allowPositionals: true });
+    const given = new Map(Object.entries(values));
+    return {
+      files: positionals,
+      flag: (option) => given.get(option) === true,
+      value: (option) => {
+        const value = given.get(option);
+        return typeof value === "string" ? value : undefined;
+      },
+    };
+  } catch (error) {
+    // parseArgs says which option is wrong, and then advises at length.
+    throw new UsageError(error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error));
+  }
+}
+
+if (import.meta.main) {
+  // A reader that has seen enough (`| head`) is no error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 74));
+  process.exitCode = await fleetctl(process.argv.slice(2), {
+    out: (line) => void process.stdout.write(`${line}\n`),
+    err: (line) => void process.stderr.write(`${line}\n`),
+    env: process.env,
+  });
+}

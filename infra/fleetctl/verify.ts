@@ -1,0 +1,89 @@
+import { type BundleOptions, type BundleResult, verifyBundle } from "../../shared/attest/bundle.ts";
+import type { Check, Purpose } from "../../shared/attest/verdict.ts";
+import { type Arguments, type Command, type Io, JSON_OPTION, UsageError } from "./_command.ts";
+import { readJsonInput } from "./files.ts";
+import { PROFILE_OPTIONS, profilesFor } from "./profiles.ts";
+import { plain } from "./text.ts";
+
+/** Recorded evidence judged anew, offline. @see spec/20-verification.md "Evidence bundles" */
+export const verify: Command = {
+  name: "verify",
+  operands: "FILE…",
+  summary: "verify recorded evidence again, offline",
+  details: [
+    "Verifies evidence bundles: the quote, the event log, PCR 7 and the boot policy. Each is judged by the profile that",
+    "it names where that is among the profiles, or by --profile; without one, by all but the authorities.",
+    "With --json: one line a file, {file, verdict, codes, checks}.",
+  ].join("\n"),
+  options: {
+    profile: { type: "string", placeholder: "NAME", help: "judge by this profile, whatever a bundle names" },
+    purpose: { type: "string", placeholder: "intake|renewal", help: "judge as this, whatever a bundle says" },
+    ...PROFILE_OPTIONS,
+    json: JSON_OPTION,
+  },
+  exitCodes: { 0: "all accepted", 1: "some refused", 2: "some unreadable" },
+  async run(args, io) {
+    if (args.files.length === 0) throw new UsageError("no file");
+    const options = await bundleOptions(args, io);
+    const counts = { accepted: 0, refused: 0, unreadable: 0 };
+    for (const file of args.files) {
+      const result = await verifyFile(file, options);
+      counts[result.verdict]++;
+      if (args.flag("json")) {
+        const { verdict, codes, checks } = result;
+        io.out(JSON.stringify({ file, verdict, codes, checks }));
+      } else {
+        for (const line of verdictText(file, result)) io.out(line);
+      }
+    }
+    if (!args.flag("json") && args.files.length > 1) {
+      const { accepted, refused, unreadable } = counts;
+      io.out(`${args.files.length} files: ${accepted} accepted, ${refused} refused, ${unreadable} unreadable`);
+    }
+    return counts.unreadable > 0 ? 2 : counts.refused > 0 ? 1 : 0;
+  },
+};
+
+async function bundleOptions(args: Arguments, io: Io): Promise<BundleOptions> {
+  const profiles = await profilesFor(args, io);
+  const purpose = purposeOf(args.value("purpose"));
+  const name = args.value("profile");
+  const profile = name === undefined ? undefined : profiles.get(name);
+  if (name !== undefined && profile === undefined) {
+    throw new UsageError(`no profile ${name}; there are: ${[...profiles.keys()].join(", ")}`);
+  }
+  return { profiles, ...(profile ? { profile } : {}), ...(purpose ? { purpose } : {}) };
+}
+
+function purposeOf(value: string | undefined): Purpose | undefined {
+  if (value === undefined || value === "intake" || value === "renewal") return value;
+  throw new UsageError(`--purpose ${value}: it is intake or renewal`);
+}
+
+async function verifyFile(file: string, options: BundleOptions): Promise<BundleResult> {
+  const json = await readJsonInput(file);
+  if (typeof json !== "string") return verifyBundle(json.value, options);
+  const check: Check = { name: "bundle", ok: false, code: "bad-request", seen: json, expected: "an evidence bundle" };
+  return { verdict: "unreadable", codes: ["bad-request"], checks: [check], boot: null };
+}
+
+function verdictText(file: string, result: BundleResult): string[] {
+  const policy = result.boot === null ? "" : judgedBy(result.boot.profile, result.boot.purpose);
+  const lines = [
+    `${file}: ${result.verdict}${result.codes.length > 0 ? ` (${result.codes.join(", ")})` : ""}${policy}`,
+  ];
+  for (const check of result.checks) {
+    if (check.ok) {
+      lines.push(`  ok    ${check.name}: ${plain(check.seen)}`);
+      continue;
+    }
+    lines.push(`  FAIL  ${check.name} [${check.code ?? "refused"}]`);
+    lines.push(`          seen      ${plain(check.seen)}`, `          expected  ${plain(check.expected)}`);
+  }
+  return lines;
+}
+
+function judgedBy(profile: string | null, purpose: Purpose): string {
+  const how = profile === null ? "without a profile: its authorities are shown, not judged" : `by profile ${profile}`;
+  return `, as ${purpose}, ${how}`;
+}
