@@ -47,8 +47,10 @@ export function judgeBoot(input: BootInput): Verdict {
   const log = logOf(input, checks);
   const facts = log && secureBootFacts(log, input.bank);
   if (log && facts) {
-    checks.push(...replayChecks(log, input, quoted), ...secureBootChecks(facts, input));
-    if (profile) checks.push(...profileChecks(log, facts, profile, input));
+    const found = [replayChecks(log, input, quoted), secureBootChecks(facts, input)];
+    if (profile) found.push(profileChecks(log, facts, profile, input));
+    // One by one: a log of a hundred thousand faults is more than a call's arguments may be.
+    for (const check of found.flat()) checks.push(check);
   }
   return {
     result: checks.every((check) => check.ok) ? "pass" : "fail",
@@ -159,7 +161,9 @@ function profileChecks(log: EventLog, facts: SecureBootFacts, profile: BootPolic
   const checks: Check[] = [];
   // Without Secure Boot nothing names an authority, and the class said that it asks for none.
   if (input.secureBoot !== "off") {
-    checks.push(...authorityChecks(facts.authorities, facts.dbCertificates, profile, input.purpose));
+    for (const check of authorityChecks(facts.authorities, facts.dbCertificates, profile, input.purpose)) {
+      checks.push(check);
+    }
     if (overlaps(profile)) checks.push(commandLineCheck(log, profile, input));
   }
   for (const event of profile.requiredEvents) {
@@ -178,7 +182,8 @@ function profileChecks(log: EventLog, facts: SecureBootFacts, profile: BootPolic
 // The kernel's stub measures its LoadOptions first of all in PCR 9; nothing that runs later can come before it.
 function commandLineCheck(log: EventLog, profile: BootPolicyProfile, input: BootInput): Check {
   const name = "command-line";
-  const marker = (input.purpose === "intake" ? profile.hookosMarker : profile.osMarker) ?? "";
+  const [marker, other] =
+    input.purpose === "intake" ? [profile.hookosMarker, profile.osMarker] : [profile.osMarker, profile.hookosMarker];
   const code = input.purpose === "intake" ? "not-hookos" : "authority-not-accepted";
   const expected = `a command line with the word ${marker}, measured first in PCR 9`;
   const { commandLine } = input;
@@ -189,8 +194,18 @@ function commandLineCheck(log: EventLog, profile: BootPolicyProfile, input: Boot
   if (!measured || toHex(measured) !== toHex(digest(input.bank, loadOptions(commandLine)))) {
     return failed(name, code, `not what PCR 9 measured first: ${commandLine}`, expected);
   }
-  if (!commandLine.split(/\s+/).includes(marker)) return failed(name, code, commandLine, expected);
+  // The kernel's line ends at the first NUL; what is measured behind it, nobody runs by.
+  if (commandLine.includes("\0")) return failed(name, code, "a command line with a NUL in it", expected);
+  const words = wordsOf(commandLine);
+  if (marker === null || !words.includes(marker)) return failed(name, code, commandLine, expected);
+  if (other !== null && words.includes(other))
+    return failed(name, code, `both stages' words: ${commandLine}`, expected);
   return { name, ok: true, seen: commandLine, expected };
+}
+
+/** A command line's words as the kernel parts them: at ASCII white space that no quotation mark holds together. */
+function wordsOf(commandLine: string): string[] {
+  return commandLine.match(/(?:[^ \t\n\v\f\r"]|"[^"]*(?:"|$))+/g) ?? [];
 }
 
 /** A command line as the kernel's stub measures it: UTF-16LE with its terminating NUL. */

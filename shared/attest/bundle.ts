@@ -149,6 +149,8 @@ function readBundle(value: unknown): ReadBundle | string {
     challenge,
   };
   for (const [name, read] of Object.entries(optional)) if (read === null) return name;
+  // A certification of nothing that is named would be left unread.
+  if (optional.certify && !optional.ldevidPublic) return "ldevidPublic";
   if (ekCertificates.includes(null)) return "ekCertificates";
   const { profile, purpose, secureBoot } = fields;
   if (profile !== undefined && typeof profile !== "string") return "profile";

@@ -31,8 +31,8 @@ const GLOBAL = GUID.EFI_GLOBAL_VARIABLE;
 const DATABASE = GUID.EFI_IMAGE_SECURITY_DATABASE;
 const REQUIRED = [`SecureBoot@${GLOBAL}`, `PK@${GLOBAL}`, `KEK@${GLOBAL}`, `db@${DATABASE}`, `dbx@${DATABASE}`];
 
-/** Data of shim's that is measured beside its keys and is none. */
-const SHIM_DATA: readonly string[] = ["SbatLevel", "MokListTrusted"];
+/** Data of shim's that is measured beside its keys and is none; under another GUID it is a name that nobody knows. */
+const SHIM_DATA: readonly string[] = [`SbatLevel@${GUID.SHIM_LOCK}`, `MokListTrusted@${GUID.SHIM_LOCK}`];
 
 /**
  * Reads PCR 7 of a log in one bank: every event must be one of the known kinds, and its data what its digest is of.
@@ -158,9 +158,12 @@ class Pcr7Reader {
     if (trailing.length > 0 && !(padded && trailing.every((octet) => octet === 0))) {
       throw new FormatError("trailing", "UEFI_VARIABLE_DATA", data.length - trailing.length);
     }
-    const { unicodeName, variableData } = value;
-    if (unicodeName === "SbatLevel") this.sbatLevel = toHex(digest("sha256", variableData));
-    if (SHIM_DATA.includes(unicodeName)) return;
+    const { vendorGuid, unicodeName, variableData } = value;
+    if (SHIM_DATA.includes(`${unicodeName}@${guidText(vendorGuid)}`)) {
+      // The first is shim's: what runs later can measure another one behind it.
+      if (unicodeName === "SbatLevel") this.sbatLevel ??= toHex(digest("sha256", variableData));
+      return;
+    }
     if (unicodeName === "MokSBState") {
       if (variableData.some((octet) => octet !== 0)) this.report("validation-off", record, "shim: MokSBState is set");
       return;

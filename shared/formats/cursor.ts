@@ -34,6 +34,13 @@ export class ReadCursor {
   }
 }
 
+/** The bytes up to the last that is not zero. An expression like `\0+$` would look at each run of zeros once a zero. */
+export function withoutTrailingZeros(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  return bytes.subarray(0, end);
+}
+
 /** Where writes gather. */
 export class WriteCursor {
   private readonly parts: Uint8Array[] = [];

@@ -67,6 +67,9 @@ export function readDer(bytes: Uint8Array, structure: string): Der {
   return element;
 }
 
+/** More elements than anything here has in one: an element of two bytes would be kept as an object of a hundred. */
+const MAX_CHILDREN = 4096;
+
 /**
  * The elements inside a constructed one.
  * @throws FormatError
@@ -77,6 +80,7 @@ export function childrenOf(parent: Der, structure: string): Der[] {
   const start = parent.offset + parent.raw.length - parent.contents.length;
   for (let at = 0; at < parent.contents.length; ) {
     const child = readDerPrefix(parent.contents.subarray(at), structure, start + at);
+    if (children.length === MAX_CHILDREN) throw new FormatError("out-of-bounds", structure, start + at, "elements");
     children.push(child);
     at += child.raw.length;
   }
@@ -135,7 +139,8 @@ export function der(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
   if (length < 0x80) head.push(length);
   else if (length < 0x100) head.push(0x81, length);
   else if (length < 0x10000) head.push(0x82, length >> 8, length & 0xff);
-  else head.push(0x83, length >> 16, (length >> 8) & 0xff, length & 0xff);
+  else if (length < 0x1000000) head.push(0x83, length >> 16, (length >> 8) & 0xff, length & 0xff);
+  else head.push(0x84, length >>> 24, (length >> 16) & 0xff, (length >> 8) & 0xff, length & 0xff);
   const out = new Uint8Array(head.length + length);
   out.set(head);
   let at = head.length;

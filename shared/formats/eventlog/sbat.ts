@@ -1,3 +1,4 @@
+import { withoutTrailingZeros } from "../cursor.ts";
 import { latin1 } from "../der.ts";
 import { FormatError } from "../error.ts";
 
@@ -12,8 +13,8 @@ export interface SbatLevel {
  * @throws FormatError
  */
 export function readSbatLevel(data: Uint8Array): SbatLevel {
-  const text = latin1(data).replace(/\0+$/, "");
-  const generations: Record<string, number> = {};
+  const text = latin1(withoutTrailingZeros(data));
+  const generations = new Map<string, number>();
   let datestamp = "";
   let offset = 0;
   for (const line of text.split("\n")) {
@@ -22,11 +23,11 @@ export function readSbatLevel(data: Uint8Array): SbatLevel {
       if (!/^[\x21-\x7e]+$/.test(component) || !/^\d{1,9}$/.test(generation)) {
         throw new FormatError("unknown-value", "SbatLevel", offset, "component,generation wanted");
       }
-      generations[component] = Number(generation);
+      generations.set(component, Number(generation));
       if (offset === 0) datestamp = stamp ?? "";
     }
     offset += line.length + 1;
   }
-  if (!Object.hasOwn(generations, "sbat")) throw new FormatError("truncated", "SbatLevel", 0, "no sbat line");
-  return { datestamp, generations };
+  if (!generations.has("sbat")) throw new FormatError("truncated", "SbatLevel", 0, "no sbat line");
+  return { datestamp, generations: Object.fromEntries(generations) };
 }

@@ -1,4 +1,5 @@
 import { decode, encode, rest, struct, u16be } from "../codec.ts";
+import { withoutTrailingZeros } from "../cursor.ts";
 import { FormatError } from "../error.ts";
 
 /** An identifier with the kind of name it is. */
@@ -172,7 +173,7 @@ function hexText(bytes: Uint8Array): string {
 
 // A name that is no UTF-8 is none that the inventory could hold: it is read as replacement characters.
 function textOf(bytes: Uint8Array): string {
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).replace(/\0+$/, "");
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(withoutTrailingZeros(bytes));
 }
 
 function uint16(bytes: Uint8Array, at: number): number {

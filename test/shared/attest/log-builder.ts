@@ -15,6 +15,7 @@ export interface Measurement {
 
 const GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c";
 const DATABASE = "d719b2cb-3d3a-4596-a3bc-dad00e67656f";
+const SHIM_LOCK = "605dab50-e046-4300-abb6-3dd810dd8b23";
 const OWNER = "00000000-0000-0000-0000-000000000001";
 const X509 = "a5c059a1-94e4-4aa7-87b5-ab155c2bf072";
 
@@ -39,7 +40,8 @@ export function variable(name: string, variableData: Uint8Array): Measurement {
 /** EV_EFI_VARIABLE_AUTHORITY; the owner's GUID stands before a certificate of db. */
 export function authority(name: string, contents: Uint8Array, pcr = 7): Measurement {
   const variableData = name === "db" ? joined(guidBytes(OWNER), contents) : contents;
-  const data = encode(UEFI_VARIABLE_DATA, { vendorGuid: guidBytes(DATABASE), unicodeName: name, variableData });
+  const vendorGuid = guidBytes(name === "db" || name === "vendor_db" ? DATABASE : SHIM_LOCK);
+  const data = encode(UEFI_VARIABLE_DATA, { vendorGuid, unicodeName: name, variableData });
   return { pcr, type: EV.EV_EFI_VARIABLE_AUTHORITY, data };
 }
 
