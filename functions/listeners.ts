@@ -5,10 +5,10 @@ import { requestLog } from "../shared/runtime/log.ts";
 import type { Metrics } from "../shared/runtime/metrics.ts";
 import { onError, problem } from "../shared/runtime/problem.ts";
 import { attestApp } from "./attest/app.ts";
-import { openapiDocument } from "./attest/openapi.ts";
 import { configApp } from "./config/app.ts";
 import { lookupApp } from "./lookup/app.ts";
 import { metricsApp } from "./metrics/app.ts";
+import { openapiDocument } from "./openapi.ts";
 import { reconcileApp } from "./reconcile/app.ts";
 import { webhookApp } from "./webhook/app.ts";
 

@@ -3,8 +3,9 @@ import { bindEks } from "../../shared/attest/ek-binding.ts";
 import { toBase64 } from "../../shared/attest/hex.ts";
 import { judgeAk, judgeLdevid, nameOf } from "../../shared/attest/keys.ts";
 import { makeCredential } from "../../shared/attest/make-credential.ts";
-import { profilePcrs } from "../../shared/attest/profile.ts";
+import { profileNamed, quoteAsked } from "../../shared/attest/profile-named.ts";
 import type { EvidenceClaims } from "../../shared/attest/session.ts";
+import { sessionKey } from "../../shared/attest/session-key.ts";
 import type { Refusal, RefusalCode } from "../../shared/attest/verdict.ts";
 import { conflictOf, inventory } from "../../shared/engine/observe.ts";
 import { parseRecord } from "../../shared/engine/records.ts";
@@ -17,12 +18,11 @@ import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { peerOf } from "../../shared/runtime/peer.ts";
 import { problem } from "../../shared/runtime/problem.ts";
+import { newSession } from "../../shared/runtime/session.ts";
 import { readAreas } from "./areas.ts";
 import { keepClaim } from "./claims.ts";
 import { judgedClass } from "./judged-class.ts";
-import { profileNamed } from "./profiles.ts";
 import { beginRequest } from "./schema.ts";
-import { newSession } from "./session.ts";
 
 type Found =
   | { readonly ok: true; readonly device: Device; readonly record: DeviceRecord | null }
@@ -51,14 +51,13 @@ async function findDevice(deps: Deps, serial: string, uuid: string): Promise<Fou
   return { ok: true, device, record };
 }
 
-/** The bank and PCRs that the class's profile wants: its choice, never the machine's. */
+/** The bank and PCRs that the class's profile wants. */
 async function quoteOf(deps: Deps, device: Device, record: DeviceRecord | null) {
   const cls = await judgedClass(deps, device, record);
   const profile = profileNamed(await deps.world.policy.current(), cls?.profile ?? null);
   return {
     unsupported: cls?.attestation === "unsupported",
-    bank: profile?.bank ?? ("sha256" as const),
-    select: profile === null ? [0, 1, 2, 3, 4, 5, 6, 7] : profilePcrs(profile),
+    ...quoteAsked(profile),
   };
 }
 
@@ -145,7 +144,7 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
     })),
   };
   return c.json({
-    session: await newSession(deps, claims),
+    session: await newSession(deps, sessionKey, claims),
     nonce: toBase64(nonce),
     pcrs: { bank, select },
     challenges: challenges.map(({ ek, credential }) => ({

@@ -1,8 +1,10 @@
 import type { Context } from "hono";
+import { bytes } from "../../shared/attest/bytes.ts";
 import { wrapInstallCode } from "../../shared/attest/code-wrap.ts";
 import { toBase64 } from "../../shared/attest/hex.ts";
 import { nameOf, readPublic } from "../../shared/attest/keys.ts";
 import { type ConfirmClaims, confirmMessage } from "../../shared/attest/session.ts";
+import { sessionKey } from "../../shared/attest/session-key.ts";
 import { signatureProblem } from "../../shared/attest/signature.ts";
 import type { RefusalCode } from "../../shared/attest/verdict.ts";
 import { passForDevice } from "../../shared/engine/pass.ts";
@@ -15,13 +17,12 @@ import { readCertificatePems } from "../../shared/formats/x509/pem.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { problem } from "../../shared/runtime/problem.ts";
-import { bytes } from "./bytes.ts";
+import { takeSession } from "../../shared/runtime/session.ts";
 import { lldpSeen } from "./lldp.ts";
 import { mint } from "./mint.ts";
 import { protocolCode } from "./protocol-code.ts";
 import { isSameMachine } from "./same-machine.ts";
 import { confirmClaims, confirmRequest } from "./schema.ts";
-import { takeSession } from "./session.ts";
 
 const LOCK_TRIES = 20;
 const LOCK_GAP_MS = 250;
@@ -82,7 +83,7 @@ const MOVED = "serial or approved EKs changed since evidence; attest again";
 export async function confirm(deps: Deps, c: Context): Promise<Response> {
   const body = await readJson(c, confirmRequest, BODY_BYTES);
   if (!body.ok) return body.response;
-  const session = await takeSession(deps, body.value.session, confirmClaims);
+  const session = await takeSession(deps, sessionKey, body.value.session, confirmClaims);
   if (!session.ok) return problem(session.code, session.detail);
   const claims = session.claims as ConfirmClaims;
   const message = confirmMessage(bytes(claims.confirm), leaf(claims.ldevid), leaf(claims.lak));

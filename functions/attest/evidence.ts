@@ -1,36 +1,34 @@
 import type { Context } from "hono";
 import { activationsFit } from "../../shared/attest/activation.ts";
 import { judgeBoot } from "../../shared/attest/boot.ts";
+import { evidenceBundle } from "../../shared/attest/bundle-made.ts";
+import { bytes } from "../../shared/attest/bytes.ts";
 import { certifyProblem } from "../../shared/attest/certify.ts";
 import { toBase64 } from "../../shared/attest/hex.ts";
+import { issueIdentity } from "../../shared/attest/issue.ts";
 import { readPublic } from "../../shared/attest/keys.ts";
+import { profileNamed } from "../../shared/attest/profile-named.ts";
 import { quoteProblem } from "../../shared/attest/quote.ts";
 import { readReport } from "../../shared/attest/report.ts";
 import { attestQualifyingData, type ConfirmClaims, type EvidenceClaims } from "../../shared/attest/session.ts";
+import { sessionKey } from "../../shared/attest/session-key.ts";
 import { type Refusal, refusal, type Verdict } from "../../shared/attest/verdict.ts";
-import { loadFleet, updateFleet, updateRecord } from "../../shared/engine/records.ts";
+import { loadFleet, updateRecord } from "../../shared/engine/records.ts";
+import { rememberVerdict } from "../../shared/engine/verdicts.ts";
 import { type Device, isExpected } from "../../shared/fleet/device.ts";
-import {
-  afterIntake,
-  countFailure,
-  earnsIdentity,
-  isMassFailure,
-  withPendingIdentity,
-} from "../../shared/fleet/plan/quarantine.ts";
+import { afterIntake, earnsIdentity, withPendingIdentity } from "../../shared/fleet/plan/quarantine.ts";
+import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import { needsChanges } from "../../shared/fleet/request.ts";
 import { EVIDENCE_BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
+import { keepEvidence } from "../../shared/runtime/keep-evidence.ts";
 import { problem } from "../../shared/runtime/problem.ts";
-import { keepEvidence } from "./bundle.ts";
-import { bytes } from "./bytes.ts";
-import { issueIdentity } from "./issue.ts";
+import { newSession, takeSession } from "../../shared/runtime/session.ts";
 import { judgedClass } from "./judged-class.ts";
 import { recordMac } from "./mac.ts";
-import { profileNamed } from "./profiles.ts";
 import { isSameMachine } from "./same-machine.ts";
 import { confirmClaims, evidenceClaims, evidenceRequest } from "./schema.ts";
-import { newSession, takeSession } from "./session.ts";
 
 type Ask = ReturnType<typeof evidenceRequest.parse>;
 
@@ -93,25 +91,20 @@ async function judge(
   return { verdict, secureBoot };
 }
 
+function keep(deps: Deps, { name }: Device, ask: Ask, claims: EvidenceClaims, judged: Judged): Promise<void> {
+  const atMs = deps.world.clock.nowMs();
+  const expectedExtraData = attestQualifyingData(bytes(claims.nonce), bytes(ask.report));
+  const of = { device: name, at: isoTime(atMs), sent: ask, expectedExtraData, ...judged };
+  return keepEvidence(deps, name, atMs, evidenceBundle({ ...claims, ...of }));
+}
+
 /** Writes the verdict to the record: without a record there is no certificate. */
 async function remember(deps: Deps, device: Device, claims: EvidenceClaims, verdict: Verdict): Promise<DeviceRecord> {
-  const { world } = deps;
-  const nowMs = world.clock.nowMs();
-  const { massWindowMs } = world.settings.durations;
-  let massFailure = false;
-  if (verdict.result === "fail") {
-    const { fleet } = await loadFleet(world);
-    massFailure = isMassFailure(fleet, device.id, (await world.records.all()).length, nowMs, massWindowMs);
-    await updateFleet(world, (f) => countFailure(f, device.id, nowMs, massWindowMs));
-  }
   const { result, codes, dbxHash, sbatLevel } = verdict;
-  return updateRecord(world, device, (r) =>
-    afterIntake(
-      r,
-      device,
-      { result, by: "intake", atMs: nowMs, codes: [...codes], dbxHash, sbatLevel },
-      { uuid: claims.uuid, massFailure },
-    ),
+  const atMs = deps.world.clock.nowMs();
+  const kept = { result, by: "intake" as const, atMs, codes: [...codes], dbxHash, sbatLevel };
+  return rememberVerdict(deps.world, device, kept, (record, massFailure) =>
+    afterIntake(record, device, kept, { uuid: claims.uuid, massFailure }),
   );
 }
 
@@ -122,12 +115,16 @@ async function certificates(deps: Deps, device: Device, record: DeviceRecord, cl
   const changes = needsChanges(device, record) ? await world.netbox.changes(device.id) : [];
   const { fleet } = await loadFleet(world);
   const lasting = earnsIdentity(device, record, { changes, netboxUser, epochMs: fleet.epochMs });
-  const issued = await issueIdentity(deps, {
-    device,
+  const issued = await issueIdentity(world.signer, {
+    deviceName: device.name,
+    chassisSerial: device.serial,
+    trustDomain: world.settings.trustDomain,
     approvedEks: claims.eks.map((e) => e.digest),
     ldevid: readPublic(bytes(claims.ldevidPublic)),
-    ak: readPublic(bytes(claims.akPublic)),
+    lak: readPublic(bytes(claims.akPublic)),
+    nowMs: world.clock.nowMs(),
     lifetimeMs: lasting ? durations.identityMs : durations.visitIdentityMs,
+    random: (count) => world.entropy.bytes(count),
   });
   if (lasting) await updateRecord(world, device, (r) => withPendingIdentity(r, issued.identity));
   return issued;
@@ -138,7 +135,7 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
   const body = await readJson(c, evidenceRequest, EVIDENCE_BODY_BYTES);
   if (!body.ok) return body.response;
   const ask = body.value;
-  const session = await takeSession(deps, ask.session, evidenceClaims);
+  const session = await takeSession(deps, sessionKey, ask.session, evidenceClaims);
   if (!session.ok) return problem(session.code, session.detail);
   const claims = session.claims as EvidenceClaims;
   const unproven = proofProblem(ask, claims);
@@ -158,7 +155,7 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
     return problem("uuid-conflict", `${device.name} has attested with another UUID before`);
   const judged = await judge(deps, ask, claims, device, before);
   const { verdict } = judged;
-  await keepEvidence(deps, device, ask, claims, judged);
+  await keep(deps, device, ask, claims, judged);
   const record = await remember(deps, device, claims, verdict);
   if (verdict.result === "fail") {
     const first = verdict.checks.find((check) => !check.ok);
@@ -184,7 +181,7 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
     verdict,
     ldevid: next.ldevid,
     lak: next.lak,
-    session: await newSession(deps, confirmClaims.parse(next)),
+    session: await newSession(deps, sessionKey, confirmClaims.parse(next)),
     confirm: next.confirm,
   });
 }

@@ -1,11 +1,14 @@
 import { z } from "zod";
-
-/** Standard base64 of bytes, bounded; spec/10: all binary but PCR values. */
-const base64 = (maxBytes: number) =>
-  z
-    .string()
-    .max(Math.ceil(maxBytes / 3) * 4)
-    .regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, "is not standard base64");
+import {
+  base64,
+  eventLogText,
+  pcrsAsked,
+  pcrValues,
+  reportText,
+  sessionText,
+  statement,
+  verdictShape,
+} from "../../shared/runtime/wire-schema.ts";
 
 const key = z.object({ public: base64(2048), private: base64(2048).optional() });
 
@@ -21,34 +24,29 @@ export const beginRequest = z.object({
   ldevid: key,
 });
 
-const statement = z.object({ attest: base64(4096), signature: base64(2048) });
-
 export const evidenceRequest = z.object({
-  session: z.string().max(64 * 1024),
+  session: sessionText,
   activations: z.array(base64(128)).max(8),
   quote: statement,
-  pcrs: z.record(z.string().regex(/^(\d|1\d|2[0-3])$/), z.string().regex(/^([0-9a-f]{64}|[0-9a-f]{96})$/)),
-  eventLog: base64(1024 * 1024),
+  pcrs: pcrValues,
+  eventLog: eventLogText,
   ldevidCertify: statement,
-  report: base64(64 * 1024),
+  report: reportText,
 });
 
-export const confirmRequest = z.object({ session: z.string().max(64 * 1024), signature: base64(2048) });
+export const confirmRequest = z.object({ session: sessionText, signature: base64(2048) });
 
 const credential = { credentialBlob: base64(1024), secret: base64(1024) };
 
 export const beginResponse = z.object({
   session: z.string(),
   nonce: base64(32),
-  pcrs: z.object({ bank: z.enum(["sha256", "sha384"]), select: z.array(z.int()) }),
+  pcrs: pcrsAsked,
   challenges: z.array(z.object({ ek: z.string(), ...credential })),
 });
 
 export const evidenceResponse = z.object({
-  verdict: z.looseObject({
-    result: z.enum(["pass", "fail"]),
-    checks: z.array(z.looseObject({ name: z.string(), ok: z.boolean() })),
-  }),
+  verdict: verdictShape,
   ldevid: z.string().nullable(),
   lak: z.string().nullable(),
   session: z.string(),

@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 import { CompactEncrypt } from "jose";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { newSession, takeSession } from "../../../functions/attest/session.ts";
 import { createMemoryStore } from "../../../shared/adapters/memory/store.ts";
+import { sessionKey } from "../../../shared/attest/session-key.ts";
+import { newSession, takeSession } from "../../../shared/runtime/session.ts";
 import { openToken, sealToken, type TokenKey } from "../../../shared/runtime/session-token.ts";
 import type { FakeDeps } from "../../fakes/world.ts";
 import { SETTINGS } from "../../scenarios/fixtures.ts";
@@ -67,10 +68,10 @@ describe("a session", () => {
   it("outlives a rotation: the old key moves to the second place, and is dropped later", async () => {
     const store = createMemoryStore(clock);
     const [old, fresh] = secrets;
-    const token = await newSession(depsOf([old], store), { step: "evidence" });
-    const next = await newSession(depsOf([old], store), { step: "evidence" });
-    expect(await takeSession(depsOf([fresh, old], store), token, schema)).toMatchObject({ ok: true });
-    expect(await takeSession(depsOf([fresh], store), next, schema)).toMatchObject({
+    const token = await newSession(depsOf([old], store), sessionKey, { step: "evidence" });
+    const next = await newSession(depsOf([old], store), sessionKey, { step: "evidence" });
+    expect(await takeSession(depsOf([fresh, old], store), sessionKey, token, schema)).toMatchObject({ ok: true });
+    expect(await takeSession(depsOf([fresh], store), sessionKey, next, schema)).toMatchObject({
       ok: false,
       code: "session-expired",
     });
@@ -78,17 +79,19 @@ describe("a session", () => {
 
   it("is taken once; one of another step counts as used, and is", async () => {
     const deps = depsOf([secrets[0]]);
-    const token = await newSession(deps, { step: "evidence" });
-    expect((await takeSession(deps, token, schema)).ok).toBe(true);
-    expect(await takeSession(deps, token, schema)).toMatchObject({ code: "session-used" });
-    const other = await newSession(deps, { step: "confirm" });
-    expect(await takeSession(deps, other, schema)).toMatchObject({ code: "session-used" });
+    const token = await newSession(deps, sessionKey, { step: "evidence" });
+    expect((await takeSession(deps, sessionKey, token, schema)).ok).toBe(true);
+    expect(await takeSession(deps, sessionKey, token, schema)).toMatchObject({ code: "session-used" });
+    const other = await newSession(deps, sessionKey, { step: "confirm" });
+    expect(await takeSession(deps, sessionKey, other, schema)).toMatchObject({ code: "session-used" });
     const confirm = z.object({ step: z.literal("confirm") });
-    expect(await takeSession(deps, other, confirm)).toMatchObject({ code: "session-used" });
+    expect(await takeSession(deps, sessionKey, other, confirm)).toMatchObject({ code: "session-used" });
   });
 
   it("ends with a flushed store", async () => {
-    const token = await newSession(depsOf([secrets[0]]), { step: "evidence" });
-    expect(await takeSession(depsOf([secrets[0]]), token, schema)).toMatchObject({ code: "session-expired" });
+    const token = await newSession(depsOf([secrets[0]]), sessionKey, { step: "evidence" });
+    expect(await takeSession(depsOf([secrets[0]]), sessionKey, token, schema)).toMatchObject({
+      code: "session-expired",
+    });
   });
 });

@@ -6,7 +6,7 @@ import {
   confirmResponse,
   evidenceRequest,
   evidenceResponse,
-} from "./schema.ts";
+} from "./attest/schema.ts";
 
 const problemDocument = z.object({
   type: z.string(),
