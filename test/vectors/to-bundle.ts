@@ -40,3 +40,44 @@ export function toBundle(recorded: Json, select: readonly number[], bank: Bank, 
   };
   return bundle;
 }
+
+/** A virtual machine's set, of which the manifest says what other tools read in it. */
+export interface VmSet {
+  name: string;
+  expect: {
+    nonce: string;
+    event_log: boolean;
+    events: number;
+    secure_boot: boolean | null;
+    ak_name: string;
+    ek_spki_der_sha256: string;
+    dbx?: { variable_sha256: string } | null;
+    sbat_level_sha256: string | null;
+    pcrs_sha256: Record<string, string>;
+    authorities_after_separator: { variable: string; der_sha256?: string; subject?: string }[];
+  };
+}
+
+export const VM = new URL("./vm/", import.meta.url);
+
+export function vmSets(): VmSet[] {
+  return (JSON.parse(readFileSync(new URL("manifest.json", VM), "utf8")) as { sets: VmSet[] }).sets;
+}
+
+/** A virtual machine's set as an evidence bundle. */
+export function vmBundle(set: VmSet): Partial<Record<keyof EvidenceBundle, unknown>> {
+  const base64 = (name: string) => readFileSync(new URL(`${set.name}/${name}`, VM)).toString("base64");
+  const commandLine = readFileSync(new URL(`${set.name}/cmdline.txt`, VM), "utf8").trimEnd();
+  return {
+    akPublic: base64("ak.pub.tpm2b"),
+    quote: { attest: base64("quote.msg"), signature: base64("quote.sig") },
+    expectedExtraData: base64OfHex(set.expect.nonce),
+    pcrs: { sha256: set.expect.pcrs_sha256 },
+    eventLog: set.expect.event_log ? base64("eventlog.bin") : "",
+    request: { bank: "sha256", select: Array.from({ length: 16 }, (_, i) => i) },
+    ekCertificates: [base64("ek-rsa.crt.der"), base64("ek-ecc.crt.der")],
+    ldevidPublic: base64("ldevid.pub.tpm2b"),
+    certify: { attest: base64("certify.msg"), signature: base64("certify.sig") },
+    report: Buffer.from(JSON.stringify({ commandLine })).toString("base64"),
+  };
+}

@@ -4,24 +4,10 @@ import { bindEks, presentedEks } from "../../../shared/attest/ek-binding.ts";
 import { ekDigest, judgeAk, judgeEk, judgeLdevid, nameOf, readPublic } from "../../../shared/attest/keys.ts";
 import { type BootPolicyProfile, loadProfile, profilePcrs } from "../../../shared/attest/profile.ts";
 import { verifyQuoteStage } from "../../../shared/attest/verify.ts";
-import { hex, vector, vectorJson, vectorText } from "../../vectors/read.ts";
+import { hex, vector, vectorText } from "../../vectors/read.ts";
+import { type VmSet, vmSets } from "../../vectors/to-bundle.ts";
 
-interface VmSet {
-  name: string;
-  expect: {
-    nonce: string;
-    event_log: boolean;
-    secure_boot: boolean | null;
-    ak_name: string;
-    ek_spki_der_sha256: string;
-    dbx?: { variable_sha256: string } | null;
-    sbat_level_sha256: string | null;
-    pcrs_sha256: Record<string, string>;
-    authorities_after_separator: { variable: string; der_sha256?: string; subject?: string }[];
-  };
-}
-
-const sets = vectorJson<{ sets: VmSet[] }>("vm/manifest.json").sets;
+const sets = vmSets();
 const select = Array.from({ length: 16 }, (_, i) => i);
 const file = (set: VmSet, name: string): Uint8Array => vector(`vm/${set.name}/${name}`);
 
