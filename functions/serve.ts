@@ -9,7 +9,7 @@ import type { PolicyTexts } from "../shared/ports/policy.ts";
 import { readSettings, type Settings } from "../shared/runtime/config.ts";
 import type { AdminDeps } from "../shared/runtime/deps.ts";
 import { followTls, readTls, refuseDeviceCaAsAdminCa, type TlsFiles } from "../shared/runtime/tls.ts";
-import { type Wired, wire } from "../shared/runtime/wire.ts";
+import { checkSigner, type Wired, wire } from "../shared/runtime/wire.ts";
 import { listeners } from "./listeners.ts";
 
 const SERVER = { requestTimeout: 60_000, headersTimeout: 10_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 };
@@ -104,9 +104,11 @@ function passesHere(s: Settings, deps: AdminDeps): void {
 
 try {
   const settings = readSettings(process.env);
-  if (settings.FLEET_ADMIN_CA !== undefined)
-    refuseDeviceCaAsAdminCa(settings.FLEET_ADMIN_CA, settings.FLEET_CA_CHAIN_FILE);
+  for (const issuers of [settings.FLEET_CA_CHAIN_FILE, settings.FLEET_CA_BUNDLE_FILE])
+    if (settings.FLEET_ADMIN_CA !== undefined && issuers !== undefined)
+      refuseDeviceCaAsAdminCa(settings.FLEET_ADMIN_CA, issuers);
   const wired = await wire(settings, policyFault);
+  await checkSigner(wired);
   const servers = await startListeners(settings, wired);
   passesHere(settings, wired.deps);
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void stop(servers));

@@ -1,42 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { DEFAULT_DURATIONS, type Durations } from "../fleet/limits.ts";
-
-const flag = (fallback: boolean) =>
-  z
-    .enum(["true", "false"])
-    .default(fallback ? "true" : "false")
-    .transform((t) => t === "true");
-/** Plain digits: an empty text is no zero, and 1e3 is no thousand. */
-const digits = z
-  .string()
-  .regex(/^\d{1,12}$/, "is not a whole number")
-  .transform(Number);
-const count = (fallback: number, max: number) => digits.pipe(z.number().min(1).max(max)).default(fallback);
-const list = z
-  .string()
-  .default("")
-  .transform((t) => t.split(/[\s,]+/).filter((v) => v !== ""));
-const file = z.string().min(1);
-const inputFile = file.refine((path) => existsSync(path), "names a file or folder that is not there");
-const address = (fallback: string) =>
-  z
-    .string()
-    .regex(/^(\[[0-9a-f:]+\]|[0-9a-zA-Z.-]+):\d{1,5}$/, "is not host:port")
-    .default(fallback);
-
-/** A file with a secret, read and trimmed; its contents never appear in a message. */
-const secretFile = (minBytes: number) =>
-  file.transform((path, context) => {
-    try {
-      const text = readFileSync(path, "utf8").trim();
-      if (Buffer.byteLength(text) >= minBytes) return text;
-      context.addIssue(`the secret in ${path} is shorter than ${minBytes} bytes`);
-    } catch {
-      context.addIssue(`${path} cannot be read`);
-    }
-    return z.NEVER;
-  });
+import { address, count, digits, file, flag, inputFile, list, secretFile } from "./setting-kinds.ts";
+import { type SignerSettings, signerFaults, signerSchema, signerSettings } from "./signer-settings.ts";
 
 /** The table of settings: every FLEET_* variable, its default and what it must look like (spec/00, "Settings"). */
 export const settingsSchema = z.object({
@@ -56,8 +22,7 @@ export const settingsSchema = z.object({
   FLEET_PROFILES: inputFile,
   FLEET_EK_PINS: inputFile.optional(),
   FLEET_TALOS_SECRETS_FILE: inputFile.optional(),
-  FLEET_CA_KEY_FILE: inputFile,
-  FLEET_CA_CHAIN_FILE: inputFile,
+  ...signerSchema,
   FLEET_TRUST_DOMAIN: z.string().regex(/^[a-z0-9.-]{1,255}$/),
   FLEET_BMC_NETWORKS: list,
   FLEET_BMC_RPC_PORT: count(8090, 65_535),
@@ -88,6 +53,7 @@ export const settingsSchema = z.object({
 export type Settings = z.output<typeof settingsSchema> & {
   readonly durations: Durations;
   readonly sessionKeys: readonly Uint8Array[];
+  readonly signer: SignerSettings;
 };
 
 /** FLEET_<NAME>_MS of a duration: `tokenAfterApprovalMs` is FLEET_TOKEN_AFTER_APPROVAL_MS. */
@@ -139,6 +105,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     }
   const durations = readDurations(env, errors);
   const sessionKeys = readSessionKeys(env.FLEET_SESSION_KEY_FILE, env.FLEET_REDIS_URL !== undefined, errors);
+  errors.push(...signerFaults(env));
   const known = new Set([
     ...Object.keys(settingsSchema.shape),
     ...Object.keys(DEFAULT_DURATIONS).map(durationVariable),
@@ -153,5 +120,5 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   if (env.FLEET_ADMIN_CA !== undefined && env.FLEET_ADMIN_TLS_CERT === undefined)
     errors.push("FLEET_ADMIN_CA: needs FLEET_ADMIN_TLS_CERT and FLEET_ADMIN_TLS_KEY");
   if (!parsed.success || errors.length > 0) throw new Error(`settings:\n  ${errors.join("\n  ")}`);
-  return { ...parsed.data, durations, sessionKeys };
+  return { ...parsed.data, durations, sessionKeys, signer: signerSettings(parsed.data) };
 }

@@ -1,4 +1,5 @@
-import { createKeyFileSigner } from "../adapters/ca/key-file.ts";
+import { probeSigner } from "../adapters/ca/checked.ts";
+import { createSigner } from "../adapters/ca/signer.ts";
 import { createRecords } from "../adapters/kubernetes/records.ts";
 import { createBootPlane } from "../adapters/kubernetes/tinkerbell-boot-plane.ts";
 import { createWorkloadCluster } from "../adapters/kubernetes/workload-cluster.ts";
@@ -11,6 +12,7 @@ import { systemClock } from "../adapters/system/clock.ts";
 import { systemEntropy } from "../adapters/system/entropy.ts";
 import type { World } from "../engine/world.ts";
 import type { FleetSettings } from "../fleet/limits.ts";
+import type { SignerPort } from "../ports/signer.ts";
 import type { StorePort } from "../ports/store.ts";
 import type { Settings } from "./config.ts";
 import type { AdminDeps } from "./deps.ts";
@@ -52,6 +54,25 @@ async function openStore(s: Settings, say: (text: string) => void): Promise<Stor
   return store;
 }
 
+function openSigner(s: Settings): Promise<SignerPort> {
+  const common = {
+    chainFile: s.FLEET_CA_CHAIN_FILE,
+    bundleFile: s.FLEET_CA_BUNDLE_FILE,
+    timeoutMs: s.FLEET_CA_TIMEOUT_MS,
+    queue: { concurrency: s.FLEET_CA_CONCURRENCY, maxWaiting: s.FLEET_CA_QUEUE, waitMs: s.FLEET_CA_WAIT_MS },
+  };
+  return createSigner({ ...s.signer, ...common });
+}
+
+/**
+ * Signs once at the start of the listeners: a wrong PIN or another key is told then and not by the first machine.
+ * @throws PortError where a person must act; a token that is away is told only, for all but certificates works without
+ */
+export async function checkSigner({ deps }: Wired): Promise<void> {
+  const fault = await probeSigner(deps.world.signer);
+  if (fault !== null) deps.log.error({}, `no certificates can be issued until the signer answers: ${fault}`);
+}
+
 export interface Wired {
   readonly deps: AdminDeps;
   readonly metrics: Metrics;
@@ -78,7 +99,7 @@ export async function wire(s: Settings, checkPolicy: PolicyCheck): Promise<Wired
     records: createRecords(tinkerbell),
     cluster: createWorkloadCluster({ kubeconfigFile: s.FLEET_CLUSTER_KUBECONFIG, timeoutMs }),
     store: await openStore(s, (text) => log.warn(text)),
-    signer: await createKeyFileSigner({ keyFile: s.FLEET_CA_KEY_FILE, chainFile: s.FLEET_CA_CHAIN_FILE }),
+    signer: await openSigner(s),
     files: createFiles({ spireNodesFile: s.FLEET_SPIRE_NODES_FILE, evidenceFolder: s.FLEET_EVIDENCE_DIR ?? null }),
     policy: createPolicy(
       {

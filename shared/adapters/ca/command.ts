@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SignerPort } from "../../ports/signer.ts";
+import { checkedSigner } from "./checked.ts";
+import { environmentForOthers, runCommand } from "./command-run.ts";
+import { HASHES, type IssuerFiles, loadIssuer, rejected, unavailable } from "./issuer.ts";
+import { type QueueOptions, queued } from "./queue.ts";
+
+export interface CommandOptions extends IssuerFiles {
+  /**
+   * Program and arguments. `{in}` is a private file with the input and `{out}` one for the signature; without the first
+   * the input is on stdin, without the second the signature is read from stdout.
+   */
+  readonly command: readonly string[];
+  /** What is signed: the bytes themselves, or their digest by the issuer's hash. */
+  readonly input: "tbs" | "digest";
+  /** Its first line is the command's FLEETD_PIN, in its environment only. */
+  readonly pinFile?: string | undefined;
+  readonly timeoutMs: number;
+  readonly queue: QueueOptions;
+}
+
+/** No signature is longer, also as base64. */
+const MAX_OUTPUT_BYTES = 4096;
+
+/**
+ * An issuer whose key is behind a program, such as pkcs11-tool or the client of a cloud's key service.
+ * @throws PortError rejected where chain or bundle cannot be used
+ * @see spec/20-verification.md "Certificates issued"
+ */
+export async function createCommandSigner(options: CommandOptions): Promise<SignerPort> {
+  const issuer = await loadIssuer(options);
+  const hash = HASHES[issuer.algorithm];
+  const sign = (bytes: Uint8Array) =>
+    signByCommand(options, options.input === "tbs" ? bytes : createHash(hash).update(bytes).digest());
+  return queued(checkedSigner(issuer, sign), options.queue);
+}
+
+async function signByCommand(options: CommandOptions, input: Uint8Array): Promise<Uint8Array> {
+  const pin = options.pinFile === undefined ? null : await readPin(options.pinFile);
+  const asks = (name: string) => options.command.some((argument) => argument.includes(name));
+  const folder = asks("{in}") || asks("{out}") ? await mkdtemp(join(tmpdir(), "fleetd-sign-")) : null;
+  try {
+    const paths = { in: join(folder ?? "", "in"), out: join(folder ?? "", "out") };
+    if (asks("{in}")) await writeFile(paths.in, input, { mode: 0o600 });
+    const result = await runCommand({
+      argv: options.command.map((one) => one.replaceAll("{in}", paths.in).replaceAll("{out}", paths.out)),
+      stdin: asks("{in}") ? new Uint8Array(0) : input,
+      env: { ...environmentForOthers(), ...(pin === null ? {} : { FLEETD_PIN: pin }) },
+      timeoutMs: options.timeoutMs,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      secret: pin,
+    });
+    if (result.code !== 0) {
+      const words = result.lastWords === "" ? "" : `: ${result.lastWords}`;
+      throw unavailable(`the command ended by ${result.signal ?? result.code}${words}`);
+    }
+    return asks("{out}") ? await readOutput(paths.out) : new Uint8Array(result.stdout);
+  } finally {
+    if (folder !== null) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function readPin(path: string): Promise<string> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch {
+    throw unavailable(`${path} cannot be read`);
+  }
+  const pin = text.split(/\r?\n/)[0] ?? "";
+  if (pin === "") throw rejected(`${path} holds no PIN`);
+  return pin;
+}
+
+async function readOutput(path: string): Promise<Uint8Array> {
+  let file: Awaited<ReturnType<typeof open>>;
+  try {
+    file = await open(path);
+  } catch {
+    throw unavailable("the command wrote no signature to {out}");
+  }
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(MAX_OUTPUT_BYTES + 1), 0, MAX_OUTPUT_BYTES + 1, 0);
+    if (bytesRead > MAX_OUTPUT_BYTES) throw unavailable(`the command wrote more than ${MAX_OUTPUT_BYTES} bytes`);
+    return new Uint8Array(buffer.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,44 @@
+import { existsSync, readFileSync } from "node:fs";
+import { z } from "zod";
+
+export const flag = (fallback: boolean) =>
+  z
+    .enum(["true", "false"])
+    .default(fallback ? "true" : "false")
+    .transform((t) => t === "true");
+
+/** Plain digits: an empty text is no zero, and 1e3 is no thousand. */
+export const digits = z
+  .string()
+  .regex(/^\d{1,12}$/, "is not a whole number")
+  .transform(Number);
+
+export const count = (fallback: number, max: number) => digits.pipe(z.number().min(1).max(max)).default(fallback);
+
+export const list = z
+  .string()
+  .default("")
+  .transform((t) => t.split(/[\s,]+/).filter((v) => v !== ""));
+
+export const file = z.string().min(1);
+
+export const inputFile = file.refine((path) => existsSync(path), "names a file or folder that is not there");
+
+export const address = (fallback: string) =>
+  z
+    .string()
+    .regex(/^(\[[0-9a-f:]+\]|[0-9a-zA-Z.-]+):\d{1,5}$/, "is not host:port")
+    .default(fallback);
+
+/** A file with a secret, read and trimmed; its contents never appear in a message. */
+export const secretFile = (minBytes: number) =>
+  file.transform((path, context) => {
+    try {
+      const text = readFileSync(path, "utf8").trim();
+      if (Buffer.byteLength(text) >= minBytes) return text;
+      context.addIssue(`the secret in ${path} is shorter than ${minBytes} bytes`);
+    } catch {
+      context.addIssue(`${path} cannot be read`);
+    }
+    return z.NEVER;
+  });
