@@ -4,13 +4,24 @@ import { configDefaults, defineConfig } from "vitest/config";
 const OPENSSL_TESTS = [
   "test/shared/attest/certificates.test.ts",
   "test/shared/adapters/ca/key-file.test.ts",
+  "test/contracts/signer.openssl.test.ts",
   "test/shared/runtime/tls.test.ts",
 ];
+
+/** Tests on a token of SoftHSM2, by pkcs11js and by pkcs11-tool; they need openssl too. */
+const SOFTHSM_TESTS = ["test/contracts/signer.softhsm.test.ts", "test/shared/adapters/ca/pkcs11.test.ts"];
+
+const withoutOpenssl = process.env.FLEETD_TEST_NO_OPENSSL === "1";
+const withoutSoftHsm = withoutOpenssl || process.env.FLEETD_TEST_NO_SOFTHSM === "1";
 
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: [...configDefaults.exclude, ...(process.env.FLEETD_TEST_NO_OPENSSL === "1" ? OPENSSL_TESTS : [])],
+    exclude: [
+      ...configDefaults.exclude,
+      ...(withoutOpenssl ? OPENSSL_TESTS : []),
+      ...(withoutSoftHsm ? SOFTHSM_TESTS : []),
+    ],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

@@ -13,7 +13,7 @@ export interface Run {
 
 export interface RunResult {
   readonly stdout: Buffer;
-  /** The last line of stderr that says something, printable and short. */
+  /** The last two lines of stderr that say something, printable and short. */
   readonly lastWords: string;
   readonly code: number | null;
   readonly signal: string | null;
@@ -82,6 +82,9 @@ function lastWords(stderr: Buffer, secret: string | null): string {
   const lines = (secret === null ? text : text.replaceAll(secret, "***")).split(/[\r\n]+/);
   // Where it was cut, the last line may hold a part of the secret.
   if (stderr.length >= MAX_STDERR_BYTES) lines.pop();
-  const line = lines.findLast((one) => one.trim() !== "") ?? "";
-  return line.replace(/[^\x20-\x7e]/g, "?").slice(0, MAX_WORDS);
+  const last = lines.filter((one) => one.trim() !== "").slice(-2);
+  return last
+    .join(" / ")
+    .replace(/[^\x20-\x7e]/g, "?")
+    .slice(0, MAX_WORDS);
 }

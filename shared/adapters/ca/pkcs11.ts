@@ -44,20 +44,36 @@ function tokenSigner(options: Pkcs11Options, algorithm: Algorithm): SignBytes {
     return answer;
   }
 
+  // One login at a time: a wrong PIN costs one try, and SoftHSM misses tokens that another process is at.
+  let opening: Promise<unknown> = Promise.resolve();
+  function openAndSign(request: SignRequest): Promise<SignAnswer> {
+    const turn = opening.then(async () => {
+      if (refusedPin !== null) throw refusedPin;
+      const answer = await attempt(idle.pop() ?? start(options, idle), request);
+      if ("error" in answer && answer.pin) refusedPin = errorOf(answer);
+      return answer;
+    });
+    opening = turn.catch(() => undefined);
+    return turn;
+  }
+
   return async (bytes) => {
     // A token locks itself after a few wrong PINs: one refusal counts until a restart.
     if (refusedPin !== null) throw refusedPin;
     const request = requestOf(algorithm, bytes);
     const used = idle.pop();
     let answer = used === undefined ? null : await attempt(used, request);
-    // A session of long ago may have died with its token; one try in a new process tells.
-    if (answer === null || ("error" in answer && answer.kind === "unavailable"))
-      answer = await attempt(start(options, idle), request);
-    if ("signature" in answer) return answer.signature;
-    const error = new PortError(answer.kind, "signer", `PKCS#11: ${answer.error}`);
-    if (answer.pin) refusedPin = error;
-    throw error;
+    // A session of long ago may have died with its token; a new process tells.
+    if (answer === null || ("error" in answer && answer.kind === "unavailable")) answer = await openAndSign(request);
+    if ("error" in answer) throw errorOf(answer);
+    return answer.signature;
   };
+}
+
+type Failure = Extract<SignAnswer, { readonly error: string }>;
+
+function errorOf({ kind, error }: Failure): PortError {
+  return new PortError(kind, "signer", `PKCS#11: ${error}`);
 }
 
 /** The digest is made here: tokens differ in the mechanisms that hash. */
@@ -68,6 +84,12 @@ function requestOf(algorithm: Algorithm, bytes: Uint8Array): SignRequest {
     : { mechanism: CKM_ECDSA, data: digest };
 }
 
+// What hangs must not outlive fleetd; one listener for all, since each signer may have several.
+const running = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 function start({ module, token, keyLabel, keyId, pinFile }: Pkcs11Options, idle: ChildProcess[]): ChildProcess {
   const target: Pkcs11Target = { module, token, keyLabel, keyId, pinFile };
   const child = fork(CHILD, [JSON.stringify(target)], {
@@ -76,14 +98,13 @@ function start({ module, token, keyLabel, keyId, pinFile }: Pkcs11Options, idle:
     serialization: "advanced",
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  // An idle token must not keep fleetd alive, and nothing of it may outlive fleetd.
+  // An idle token must not keep fleetd alive.
   child.unref();
   child.channel?.unref();
-  const stop = () => child.kill("SIGKILL");
-  process.once("exit", stop);
-  child.once("error", stop);
+  running.add(child);
+  child.once("error", () => child.kill("SIGKILL"));
   child.once("exit", () => {
-    process.removeListener("exit", stop);
+    running.delete(child);
     const at = idle.indexOf(child);
     if (at >= 0) idle.splice(at, 1);
   });

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { createCommandSigner } from "../../shared/adapters/ca/command.ts";
+import { createPkcs11Signer } from "../../shared/adapters/ca/pkcs11.ts";
+import { IssuerFiles, KEY_KINDS } from "./issuer-files.ts";
+import { signerContract } from "./signer.ts";
+import { SoftHsm } from "./soft-hsm.ts";
+
+// pkcs11-tool signs with the first key where it is given a label and no id; see infra/docs/issuer.md.
+const idOf = (name: string) => `0${KEY_KINDS.findIndex((kind) => kind.name === name) + 1}`;
+let files: IssuerFiles;
+let hsm: SoftHsm;
+beforeAll(() => {
+  files = new IssuerFiles();
+  hsm = new SoftHsm();
+  for (const { name } of KEY_KINDS) hsm.import(files.at(`${name}.key`), name, idOf(name));
+});
+afterAll(() => {
+  hsm.remove();
+  files.remove();
+});
+
+describe("PKCS#11 by pkcs11js, on SoftHSM", () => {
+  signerContract(
+    () => files,
+    ({ name }, paths, queue) => {
+      const { module, token, pinFile } = hsm;
+      return createPkcs11Signer({ module, token, keyLabel: name, pinFile, ...paths, timeoutMs: 20_000, queue });
+    },
+  );
+});
+
+describe("pkcs11-tool as the command, on SoftHSM", () => {
+  signerContract(
+    () => files,
+    ({ name }, paths, queue) => {
+      const rsa = name === "rsa";
+      const command = [
+        ...["pkcs11-tool", "--module", hsm.module, "--token-label", hsm.token, "--login", "--pin", "env:FLEETD_PIN"],
+        ...["--sign", "--id", idOf(name), "--mechanism", rsa ? "SHA256-RSA-PKCS" : "ECDSA"],
+        ...["--input-file", "{in}", "--output-file", "{out}"],
+      ];
+      const { pinFile } = hsm;
+      const input = rsa ? "tbs" : "digest";
+      // A process that logs in writes to SoftHSM's token, and another one may not find the token just then.
+      const one = { ...queue, concurrency: 1 };
+      return createCommandSigner({ command, input, pinFile, ...paths, timeoutMs: 20_000, queue: one });
+    },
+  );
+});
