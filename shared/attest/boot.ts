@@ -169,7 +169,7 @@ function profileChecks(log: EventLog, facts: SecureBootFacts, profile: BootPolic
   for (const event of profile.requiredEvents) {
     const found = log.records.some((record) => {
       const measured =
-        record.untrustedType === EV.EV_NO_ACTION ? undefined : record.digests.get(HASH_ALGORITHMS[input.bank]);
+        record.untrustedType === EV.EV_NO_ACTION ? undefined : record.digest(HASH_ALGORITHMS[input.bank]);
       return record.pcrIndex === event.pcr && measured !== undefined && toHex(measured) === event.digest;
     });
     const expected = `${event.digest} in PCR ${event.pcr}${event.note ? ` (${event.note})` : ""}`;
@@ -190,7 +190,7 @@ function commandLineCheck(log: EventLog, profile: BootPolicyProfile, input: Boot
   if (commandLine === null) return failed(name, code, "no command line", expected);
   if (!input.select.includes(9)) return failed(name, code, "PCR 9 is not quoted", expected);
   const first = log.records.find((one) => one.pcrIndex === 9 && one.untrustedType !== EV.EV_NO_ACTION);
-  const measured = first?.digests.get(HASH_ALGORITHMS[input.bank]);
+  const measured = first?.digest(HASH_ALGORITHMS[input.bank]);
   if (!measured || toHex(measured) !== toHex(digest(input.bank, loadOptions(commandLine)))) {
     return failed(name, code, `not what PCR 9 measured first: ${commandLine}`, expected);
   }

@@ -73,8 +73,8 @@ export function describeLog(bytes: Uint8Array): LogDescription {
 }
 
 function describeRecord(record: EventRecord): LogDescription["records"][number] {
-  const digests = Array.from(record.digests, ([algorithm, value]) => [
-    hashName(algorithm) ?? `0x${algorithm.toString(16)}`,
+  const digests = record.digests.map(({ algorithmId, digest: value }) => [
+    hashName(algorithmId) ?? `0x${algorithmId.toString(16)}`,
     toHex(value),
   ]);
   return {
@@ -99,7 +99,7 @@ function kernelCommandLine(log: EventLog, bank: HashName): string | null {
     const prefix = GRUB_PREFIXES.find((one) => logged.startsWith(one));
     if (prefix === undefined) continue;
     const text = logged.slice(prefix.length);
-    const measured = record.digests.get(HASH_ALGORITHMS[bank]);
+    const measured = record.digest(HASH_ALGORITHMS[bank]);
     const proven = measured && toHex(measured) === toHex(digest(bank, new TextEncoder().encode(text)));
     if (proven) found = text;
   }

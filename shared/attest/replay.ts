@@ -44,7 +44,7 @@ export function replay(log: EventLog, bank: HashName): Replay {
       else startupLocality = read;
       continue;
     }
-    const extended = record.digests.get(HASH_ALGORITHMS[bank]);
+    const extended = record.digest(HASH_ALGORITHMS[bank]);
     if (!extended) continue;
     const start = new Uint8Array(DIGEST_BYTES[bank]);
     if (record.pcrIndex === 0) start[start.length - 1] = startupLocality ?? 0;

@@ -106,7 +106,7 @@ class Pcr7Reader {
 
   // Shim up to 15.x logs one byte more than it measures, in its own authority events alone: those after the separator.
   private provenData(record: EventRecord): Uint8Array | null {
-    const measured = record.digests.get(HASH_ALGORITHMS[this.bank]);
+    const measured = record.digest(HASH_ALGORITHMS[this.bank]);
     if (!measured) return null;
     const { untrustedData } = record;
     const expected = toHex(measured);
@@ -174,7 +174,7 @@ class Pcr7Reader {
   // Shim logs its state in PCR 14 by name; the name is under no digest, so it can only speak against the machine.
   private shimLog(record: EventRecord): void {
     const named = String.fromCharCode(...record.untrustedData.subarray(0, 10)) === "MokSBState";
-    const measured = record.digests.get(HASH_ALGORITHMS[this.bank]);
+    const measured = record.digest(HASH_ALGORITHMS[this.bank]);
     if (named && measured && toHex(measured) === toHex(digest(this.bank, Uint8Array.of(1)))) {
       this.report("validation-off", record, "shim: MokSBState is set");
     }

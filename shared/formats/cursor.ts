@@ -5,28 +5,41 @@ export class ReadCursor {
   readonly bytes: Uint8Array;
   readonly end: number;
   offset: number;
-  path: string;
+  private readonly structure: string;
+  // The path is put together only when it is told: a log of thousands of records would make tens of thousands.
+  private readonly names: (string | number)[] = [];
 
-  constructor(bytes: Uint8Array, path: string, offset = 0, end = bytes.length) {
+  constructor(bytes: Uint8Array, structure: string, offset = 0, end = bytes.length) {
     this.bytes = bytes;
-    this.path = path;
+    this.structure = structure;
     this.offset = offset;
     this.end = end;
   }
 
   take(length: number): Uint8Array {
-    if (length > this.end - this.offset) throw this.fail("truncated", `${length} bytes wanted`);
-    const taken = this.bytes.subarray(this.offset, this.offset + length);
-    this.offset += length;
-    return taken;
+    const start = this.advance(length);
+    return this.bytes.subarray(start, start + length);
   }
 
-  within<T>(name: string, read: () => T): T {
-    const outer = this.path;
-    this.path = `${outer}.${name}`;
-    const value = read();
-    this.path = outer;
-    return value;
+  /** Passes over so many bytes. @returns where they start */
+  advance(length: number): number {
+    const start = this.offset;
+    if (length > this.end - start) throw this.fail("truncated", `${length} bytes wanted`);
+    this.offset = start + length;
+    return start;
+  }
+
+  /** Names the field, or the item of a list, that is read until `leave`. */
+  enter(name: string | number): void {
+    this.names.push(name);
+  }
+
+  leave(): void {
+    this.names.pop();
+  }
+
+  get path(): string {
+    return [this.structure, ...this.names.map((name) => (typeof name === "number" ? `[${name}]` : name))].join(".");
   }
 
   fail(code: FormatErrorCode, detail?: string, offset = this.offset): FormatError {

@@ -65,7 +65,7 @@ export function recordedSet(file: string): RecordedSet {
 export function extendsOf(eventLog: Uint8Array): Extend[] {
   return readEventLog(eventLog).records.flatMap((record): Extend[] => {
     if (record.untrustedType === EV.EV_NO_ACTION) return [];
-    const digests = Array.from(record.digests, ([algorithm, digest]) => [hashName(algorithm) ?? "", digest] as const);
+    const digests = record.digests.map(({ algorithmId, digest }) => [hashName(algorithmId) ?? "", digest] as const);
     return [{ pcr: record.pcrIndex, digests: Object.fromEntries(digests) }];
   });
 }

@@ -1,4 +1,5 @@
-import { bytes, decode, type Layout, list, sized, struct, type TypeOf, tagged, u8, u16le, u32le } from "../codec.ts";
+import { bytes, decode, list, sized, struct, type TypeOf, u8, u16le, u32le } from "../codec.ts";
+import { eachOnce, outline, readAt } from "../codec-outline.ts";
 import { ReadCursor } from "../cursor.ts";
 import { FormatError } from "../error.ts";
 import { DIGEST_BYTES } from "../tpm2/algorithms.ts";
@@ -37,8 +38,10 @@ export interface EventRecord {
   readonly pcrIndex: number;
   readonly untrustedType: number;
   readonly untrustedData: Uint8Array;
-  /** TPM_ALG_ID → digest. */
-  readonly digests: ReadonlyMap<number, Uint8Array>;
+  /** One for each algorithm of the log. */
+  readonly digests: readonly { readonly algorithmId: number; readonly digest: Uint8Array }[];
+  /** The digest by that TPM_ALG_ID. */
+  digest(algorithm: number): Uint8Array | undefined;
 }
 
 export interface EventLog {
@@ -63,19 +66,19 @@ export class EventLogError extends Error {
 }
 
 const NO_PCR = 0xffffffff;
+const SHA1 = 0x0004;
 
-type Event2 = TypeOf<ReturnType<typeof tcgPcrEvent2>>;
+const EVENT_DATA = sized(u32le, 0xffffffff);
 
 /** TCG_PCR_EVENT2 with digests of these algorithms. @see TCG PC Client Platform Firmware Profile, 10.2.2 */
 export function tcgPcrEvent2(algorithms: readonly number[]) {
-  const cases: Record<number, Layout<{ digest: Uint8Array }>> = {};
-  for (const algorithm of algorithms) cases[algorithm] = struct({ digest: bytes(DIGEST_BYTES[algorithm] ?? 0) });
-  return struct({
-    pcrIndex: u32le,
-    eventType: u32le,
-    digests: list(u32le, tagged("algorithmId", u16le, cases), algorithms.length),
-    event: sized(u32le, 0xffffffff),
-  });
+  return struct({ pcrIndex: u32le, eventType: u32le, digests: digestValues(algorithms), event: EVENT_DATA });
+}
+
+/** TPML_DIGEST_VALUES of a log: one digest for each algorithm of its header. */
+function digestValues(algorithms: readonly number[]) {
+  const lengths = new Map(algorithms.map((algorithm) => [algorithm, DIGEST_BYTES[algorithm] ?? 0]));
+  return eachOnce(u32le, ["algorithmId", u16le], "digest", lengths);
 }
 
 /**
@@ -86,7 +89,7 @@ export function tcgPcrEvent2(algorithms: readonly number[]) {
 export function readEventLog(log: Uint8Array): EventLog {
   const cursor = new ReadCursor(log, "eventlog");
   const first = at(0, 0, () => TCG_PCR_EVENT.read(cursor));
-  if (!isSpecId(first.eventType, first.event)) return readSha1Log(log);
+  if (!isSpecId({ untrustedType: first.eventType, untrustedData: first.event })) return readSha1Log(log);
   if (first.pcrIndex !== 0) throw new EventLogError(0, 0, "a Spec ID event of another PCR");
   const specId = at(0, 0, () => decode(TCG_EFI_SPEC_ID_EVENT, first.event, "TCG_EfiSpecIdEvent"));
   const algorithms = specId.algorithms.map((one) => one.algorithmId);
@@ -96,17 +99,18 @@ export function readEventLog(log: Uint8Array): EventLog {
     if (DIGEST_BYTES[algorithmId] === digestSize) continue;
     throw new EventLogError(0, 0, `algorithm 0x${algorithmId.toString(16)} of ${digestSize} bytes`);
   }
-  const header = new Map([[0x0004, first.digest]]);
-  const records = [recordOf(0, 0, first.pcrIndex, first.eventType, first.event, header)];
-  const layout = tcgPcrEvent2(algorithms);
+  const records: EventRecord[] = [
+    eventRecord(0, 0, first.pcrIndex, first.eventType, first.event, [{ algorithmId: SHA1, digest: first.digest }]),
+  ];
+  const read = outline(tcgPcrEvent2(algorithms), ["pcrIndex", "eventType"]);
+  const values = digestValues(algorithms);
   while (cursor.offset < log.length) {
     const offset = cursor.offset;
-    const event = at(records.length, offset, () => layout.read(cursor));
-    const digests = digestsOf(event, algorithms, records.length, offset);
-    if (isSpecId(event.eventType, event.event)) {
-      throw new EventLogError(records.length, offset, "a second Spec ID event");
-    }
-    records.push(recordOf(records.length, offset, event.pcrIndex, event.eventType, event.event, digests));
+    const event = at(records.length, offset, () => read(cursor));
+    checkPcr(records.length, offset, event.pcrIndex, event.eventType);
+    const record = new Event2Record(log, values, records.length, offset, event);
+    if (isSpecId(record)) throw new EventLogError(records.length, offset, "a second Spec ID event");
+    records.push(record);
   }
   return { format: "crypto-agile", specId, algorithms, records };
 }
@@ -116,44 +120,80 @@ function readSha1Log(log: Uint8Array): EventLog {
   const records: EventRecord[] = [];
   while (cursor.offset < log.length) {
     const offset = cursor.offset;
-    const event = at(records.length, offset, () => TCG_PCR_EVENT.read(cursor));
-    if (isSpecId(event.eventType, event.event)) throw new EventLogError(records.length, offset, "a late Spec ID event");
-    const digests = new Map([[0x0004, event.digest]]);
-    records.push(recordOf(records.length, offset, event.pcrIndex, event.eventType, event.event, digests));
+    const { pcrIndex, eventType, digest, event } = at(records.length, offset, () => TCG_PCR_EVENT.read(cursor));
+    checkPcr(records.length, offset, pcrIndex, eventType);
+    const record = eventRecord(records.length, offset, pcrIndex, eventType, event, [{ algorithmId: SHA1, digest }]);
+    if (isSpecId(record)) throw new EventLogError(records.length, offset, "a late Spec ID event");
+    records.push(record);
   }
-  return { format: "sha1", specId: null, algorithms: [0x0004], records };
+  return { format: "sha1", specId: null, algorithms: [SHA1], records };
 }
 
-function digestsOf(
-  event: Event2,
-  algorithms: readonly number[],
-  record: number,
-  offset: number,
-): Map<number, Uint8Array> {
-  const digests = new Map<number, Uint8Array>();
-  for (const { algorithmId, digest } of event.digests) digests.set(algorithmId, digest);
-  if (event.digests.length !== algorithms.length || digests.size !== algorithms.length) {
-    throw new EventLogError(record, offset, `${event.digests.length} digests, not one of each algorithm of the header`);
+type Digests = EventRecord["digests"];
+
+// A log has thousands of records, of which a policy reads the digests of one bank and the data of a few.
+class Event2Record implements EventRecord {
+  readonly record: number;
+  readonly offset: number;
+  readonly pcrIndex: number;
+  readonly untrustedType: number;
+  private readonly log: Uint8Array;
+  private readonly values: ReturnType<typeof digestValues>;
+  private readonly digestsAt: number;
+  private readonly eventAt: number;
+
+  constructor(
+    log: Uint8Array,
+    values: ReturnType<typeof digestValues>,
+    record: number,
+    offset: number,
+    event: { readonly pcrIndex: number; readonly eventType: number; readonly digests: number; readonly event: number },
+  ) {
+    this.log = log;
+    this.values = values;
+    this.record = record;
+    this.offset = offset;
+    this.pcrIndex = event.pcrIndex;
+    this.untrustedType = event.eventType;
+    this.digestsAt = event.digests;
+    this.eventAt = event.event;
   }
-  return digests;
+
+  get untrustedData(): Uint8Array {
+    return readAt(EVENT_DATA, this.log, this.eventAt, "event");
+  }
+
+  get digests(): Digests {
+    return readAt(this.values, this.log, this.digestsAt, "digests");
+  }
+
+  digest(algorithm: number): Uint8Array | undefined {
+    return this.values.find(this.log, this.digestsAt, algorithm);
+  }
 }
 
-function recordOf(
+function eventRecord(
   record: number,
   offset: number,
   pcrIndex: number,
   untrustedType: number,
   untrustedData: Uint8Array,
-  digests: ReadonlyMap<number, Uint8Array>,
+  digests: Digests,
 ): EventRecord {
+  const digest = (algorithm: number) => digests.find((one) => one.algorithmId === algorithm)?.digest;
+  return { record, offset, pcrIndex, untrustedType, untrustedData, digests, digest };
+}
+
+function checkPcr(record: number, offset: number, pcrIndex: number, untrustedType: number): void {
   if (pcrIndex > 23 && !(pcrIndex === NO_PCR && untrustedType === EV.EV_NO_ACTION)) {
     throw new EventLogError(record, offset, `PCR index ${pcrIndex}`);
   }
-  return { record, offset, pcrIndex, untrustedType, untrustedData, digests };
 }
 
-function isSpecId(type: number, data: Uint8Array): boolean {
-  return type === EV.EV_NO_ACTION && SPEC_ID_SIGNATURE.every((octet, i) => data[i] === octet);
+function isSpecId(record: Pick<EventRecord, "untrustedType" | "untrustedData">): boolean {
+  if (record.untrustedType !== EV.EV_NO_ACTION) return false;
+  const { untrustedData } = record;
+  return SPEC_ID_SIGNATURE.every((octet, i) => untrustedData[i] === octet);
 }
 
 function at<T>(record: number, offset: number, read: () => T): T {

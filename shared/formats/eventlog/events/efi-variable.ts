@@ -17,7 +17,9 @@ export const UEFI_VARIABLE_DATA: Layout<UefiVariableData> = {
     const left = BigInt(cursor.end - cursor.offset);
     if (unicodeNameLength > 512n) throw cursor.fail("out-of-bounds", `name of ${unicodeNameLength} characters`, start);
     if (unicodeNameLength * 2n + variableDataLength > left) throw cursor.fail("truncated", "name and data wanted");
-    const name = cursor.within("unicodeName", () => bytes(Number(unicodeNameLength) * 2).read(cursor));
+    cursor.enter("unicodeName");
+    const name = bytes(Number(unicodeNameLength) * 2).read(cursor);
+    cursor.leave();
     const units = Array.from({ length: name.length / 2 }, (_, i) => (name[2 * i] ?? 0) + 256 * (name[2 * i + 1] ?? 0));
     const variableData = cursor.take(Number(variableDataLength));
     return { vendorGuid: variableName, unicodeName: String.fromCharCode(...units), variableData };

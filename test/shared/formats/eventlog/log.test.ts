@@ -4,6 +4,7 @@ import { encode } from "../../../../shared/formats/codec.ts";
 import { EV, eventTypeName } from "../../../../shared/formats/eventlog/event-types.ts";
 import {
   EventLogError,
+  type EventRecord,
   readEventLog,
   TCG_EFI_SPEC_ID_EVENT,
   TCG_PCR_EVENT,
@@ -43,10 +44,14 @@ test("records are what tpm2_eventlog lists: 37 of them, and the first of PCR 9 i
   expect(log.records.length).toBe(37);
   const first = log.records.find((record) => record.pcrIndex === 9);
   expect(first && eventTypeName(first.untrustedType)).toBe("EV_EVENT_TAG");
-  expect(hex(first?.digests.get(0x0004))).toBe("b8012606251d24df1baea3271325fbe29e97d107");
-  expect(hex(first?.digests.get(0x000b))).toBe("a6863fcbdef03ab38fbf66f595d27f849e1e15f1226d65ada2175dd24e064295");
+  expect(hex(first?.digest(0x0004))).toBe("b8012606251d24df1baea3271325fbe29e97d107");
+  expect(hex(first?.digest(0x000b))).toBe("a6863fcbdef03ab38fbf66f595d27f849e1e15f1226d65ada2175dd24e064295");
   expect(first?.untrustedData.length).toBe(34);
 });
+
+const whole = ({ record, offset, pcrIndex, untrustedType, untrustedData, digests }: EventRecord) => {
+  return { record, offset, pcrIndex, untrustedType, untrustedData, digests };
+};
 
 test("a log cut anywhere is shorter or malformed, never another one", () => {
   const starts = new Set(log.records.map((record) => record.offset));
@@ -54,7 +59,7 @@ test("a log cut anywhere is shorter or malformed, never another one", () => {
     try {
       const cut = readEventLog(bytes.subarray(0, length));
       expect(starts.has(length), `${length} bytes`).toBe(true);
-      expect(cut.records).toEqual(log.records.slice(0, cut.records.length));
+      expect(cut.records.map(whole)).toEqual(log.records.slice(0, cut.records.length).map(whole));
     } catch (error) {
       if (!(error instanceof EventLogError)) throw error;
       expect(starts.has(length)).toBe(false);
