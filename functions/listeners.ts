@@ -4,12 +4,14 @@ import type { AdminDeps } from "../shared/runtime/deps.ts";
 import { requestLog } from "../shared/runtime/log.ts";
 import type { Metrics } from "../shared/runtime/metrics.ts";
 import { onError, problem } from "../shared/runtime/problem.ts";
+import { adoptApp } from "./adopt/app.ts";
 import { attestApp } from "./attest/app.ts";
 import { configApp } from "./config/app.ts";
 import { lookupApp } from "./lookup/app.ts";
 import { metricsApp } from "./metrics/app.ts";
 import { openapiDocument } from "./openapi.ts";
 import { reconcileApp } from "./reconcile/app.ts";
+import { renewApp } from "./renew/app.ts";
 import { webhookApp } from "./webhook/app.ts";
 
 function listener(deps: AdminDeps, name: string, ...apps: Hono[]): Hono {
@@ -21,7 +23,7 @@ function listener(deps: AdminDeps, name: string, ...apps: Hono[]): Hono {
   return app;
 }
 
-/** Everything of the admin listener but the webhook, which carries its own signature. */
+/** Everything of the admin listener but the webhook, which carries its own signature, and renewal, which brings its evidence. */
 function behindAuth(deps: AdminDeps): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
@@ -30,6 +32,7 @@ function behindAuth(deps: AdminDeps): Hono {
   });
   app.route("/", lookupApp(deps, openapiDocument));
   app.route("/", reconcileApp(deps));
+  app.route("/", adoptApp(deps));
   return app;
 }
 
@@ -37,7 +40,7 @@ function behindAuth(deps: AdminDeps): Hono {
 export function listeners(deps: AdminDeps, metrics: Metrics): { device: Hono; admin: Hono; metric: Hono } {
   return {
     device: listener(deps, "device", attestApp(deps), configApp(deps)),
-    admin: listener(deps, "admin", webhookApp(deps), behindAuth(deps)),
+    admin: listener(deps, "admin", webhookApp(deps), renewApp(deps), behindAuth(deps)),
     metric: listener(deps, "metrics", metricsApp(deps, metrics)),
   };
 }

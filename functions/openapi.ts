@@ -1,12 +1,7 @@
 import { z } from "zod";
-import {
-  beginRequest,
-  beginResponse,
-  confirmRequest,
-  confirmResponse,
-  evidenceRequest,
-  evidenceResponse,
-} from "./attest/schema.ts";
+import { adoptRequest, adoptResponse } from "./adopt/schema.ts";
+import * as attest from "./attest/schema.ts";
+import * as renew from "./renew/schema.ts";
 
 const problemDocument = z.object({
   type: z.string(),
@@ -33,19 +28,45 @@ const route = (summary: string, request: z.ZodType, response: z.ZodType) => ({
   },
 });
 
-/** The OpenAPI document of the device protocol, made from the schemas that the handlers read by. */
+/** The OpenAPI document of the protocol's routes, made from the schemas that the handlers read by. */
 export function openapiDocument(): unknown {
   return {
     openapi: "3.1.0",
     info: { title: "fleetd device protocol", version: "1" },
     paths: {
-      "/attest/v1/begin": route("EKs and key areas in; credentials and a nonce out.", beginRequest, beginResponse),
-      "/attest/v1/evidence": route(
-        "Secrets, quote, event log and report in; verdict and certificates out.",
-        evidenceRequest,
-        evidenceResponse,
+      "/attest/v1/begin": route(
+        "Device listener. EKs and key areas in; credentials and a nonce out.",
+        attest.beginRequest,
+        attest.beginResponse,
       ),
-      "/attest/v1/confirm": route("The LDevID key's signature in; admission out.", confirmRequest, confirmResponse),
+      "/attest/v1/evidence": route(
+        "Device listener. Secrets, quote, event log and report in; verdict and certificates out.",
+        attest.evidenceRequest,
+        attest.evidenceResponse,
+      ),
+      "/attest/v1/confirm": route(
+        "Device listener. The LDevID key's signature in; admission out.",
+        attest.confirmRequest,
+        attest.confirmResponse,
+      ),
+      "/renew/v1/begin": route(
+        "Admin listener, no credential. The recorded certificates in; a nonce out.",
+        renew.beginRequest,
+        renew.beginResponse,
+      ),
+      "/renew/v1/evidence": route(
+        "Admin listener, no credential. Quote, event log, report, new LDevID key and the old one's signature in; verdict and certificates out.",
+        renew.evidenceRequest,
+        renew.evidenceResponse,
+      ),
+      "/devices/{name}/adopt": {
+        parameters: [{ name: "name", in: "path", required: true, schema: { type: "string" } }],
+        ...route(
+          "Admin listener, authenticated. A running node's certificates in; they are its recorded identity.",
+          adoptRequest,
+          adoptResponse,
+        ),
+      },
     },
   };
 }

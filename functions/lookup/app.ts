@@ -44,8 +44,12 @@ function view(device: Device, record: DeviceRecord) {
     },
     config: config && { state: config.state, run: config.run, breaks: config.breaks },
     token: token && { id: token.id, approved: time(token.csr?.approvedAtMs ?? null), deleted: time(token.deletedAtMs) },
-    verdict: verdict && { result: verdict.result, at: isoTime(verdict.atMs), codes: verdict.codes },
-    identity: record.identity,
+    verdict: verdict && { result: verdict.result, by: verdict.by, at: isoTime(verdict.atMs), codes: verdict.codes },
+    identity: record.identity && {
+      ...record.identity,
+      issued: isoTime(record.identity.issuedAtMs),
+      expires: isoTime(Math.min(record.identity.ldevid.notAfterMs, record.identity.lak.notAfterMs)),
+    },
     quarantined: record.quarantine !== null,
     retire: retire && {
       erased: time(retire.erasedAtMs),

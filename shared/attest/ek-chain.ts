@@ -1,16 +1,8 @@
-import type { HashName } from "../crypto/hash.ts";
-import { verifyEcdsaDer, verifyRsassa } from "../crypto/verify.ts";
-import { FormatError } from "../formats/error.ts";
-import {
-  basicConstraints,
-  type Certificate,
-  extensionOf,
-  keyUsages,
-  readCertificate,
-} from "../formats/x509/certificate.ts";
+import { type Certificate, readCertificate } from "../formats/x509/certificate.ts";
 import type { EkCertificate } from "../formats/x509/ek-certificate.ts";
 import { OID } from "../formats/x509/oids.ts";
 import { toHex } from "./hex.ts";
+import { isSignedBy, issuerProblem } from "./issued-by.ts";
 
 export interface EkChainResult {
   readonly ok: boolean;
@@ -21,17 +13,6 @@ export interface EkChainResult {
 }
 
 const MAX_DEPTH = 8;
-
-const algorithms: Readonly<Record<string, { readonly type: "rsa" | "ec"; readonly hash: HashName }>> = {
-  [OID.sha1WithRSAEncryption]: { type: "rsa", hash: "sha1" },
-  [OID.sha256WithRSAEncryption]: { type: "rsa", hash: "sha256" },
-  [OID.sha384WithRSAEncryption]: { type: "rsa", hash: "sha384" },
-  [OID.sha512WithRSAEncryption]: { type: "rsa", hash: "sha512" },
-  [OID["ecdsa-with-SHA1"]]: { type: "ec", hash: "sha1" },
-  [OID["ecdsa-with-SHA256"]]: { type: "ec", hash: "sha256" },
-  [OID["ecdsa-with-SHA384"]]: { type: "ec", hash: "sha384" },
-  [OID["ecdsa-with-SHA512"]]: { type: "ec", hash: "sha512" },
-};
 
 /**
  * Reads the manufacturers' certificates: those that sign themselves are roots, the others intermediates.
@@ -78,29 +59,6 @@ function leafProblem(ek: EkCertificate): string | null {
   return null;
 }
 
-function issuerProblem(issuer: Certificate, casBelow: number): string | null {
-  try {
-    const constraints = extensionOf(issuer, OID.basicConstraints);
-    const read = constraints && basicConstraints(constraints);
-    if (!read?.ca) return "not a CA";
-    if (read.pathLength !== null && casBelow > read.pathLength) return "too many CAs below it";
-    const usage = extensionOf(issuer, OID.keyUsage);
-    return usage && !keyUsages(usage).includes("keyCertSign") ? "may not sign certificates" : null;
-  } catch (error) {
-    if (error instanceof FormatError) return error.message;
-    throw error;
-  }
-}
-
 function isSelfIssued(certificate: Certificate): boolean {
   return toHex(certificate.subject) === toHex(certificate.issuer);
-}
-
-// Over the bytes as they came: a certificate that is written anew is another one.
-function isSignedBy(certificate: Certificate, issuer: Certificate): boolean {
-  const algorithm = algorithms[certificate.signatureAlgorithm];
-  const key = issuer.publicKey;
-  if (!algorithm || !key || algorithm.type !== key.type) return false;
-  if (key.type === "rsa") return verifyRsassa(key, algorithm.hash, certificate.tbs, certificate.signature);
-  return verifyEcdsaDer(key, algorithm.hash, certificate.tbs, certificate.signature);
 }

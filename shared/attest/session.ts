@@ -44,9 +44,11 @@ export interface RenewClaims {
   readonly nonce: string;
   readonly bank: Bank;
   readonly select: readonly number[];
-  /** The recorded certificates, DER. */
+  /** The certificates that were shown, DER. */
   readonly ldevidCertificate: string;
   readonly lakCertificate: string;
+  /** Serial number of the LDevID that the record named then: a renewal in between ends the session. */
+  readonly recordedLdevid: string;
 }
 
 export type SessionClaims = EvidenceClaims | ConfirmClaims | RenewClaims;

@@ -106,10 +106,16 @@ export const CONDITIONS = {
     "A passing attestation, or a new provision.",
     "danger",
   ),
+  AttestationOld: kind(
+    "The running node has not proven itself for too long: it is not listed for SPIRE.",
+    "machine",
+    "A passing renewal.",
+    "warning",
+  ),
   Quarantined: kind(
     "The worker is cordoned, tainted and gets no renewal.",
     "owner",
-    "A passing attestation.",
+    "A passing quote of the kind that its reason names, or a new provision.",
     "danger",
   ),
   MachineWaits: kind(

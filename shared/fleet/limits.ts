@@ -42,6 +42,8 @@ export const DEFAULT_DURATIONS = {
   /** spec/10 "evidence": life of certificates for the recorded identity, and for any other passing boot. */
   identityMs: 365 * DAY,
   visitIdentityMs: HOUR,
+  /** ADR 0007: how long the identity before a renewal is accepted while the new one was not used. */
+  identityOverlapMs: 30 * DAY,
   /** spec/30 "SPIRE": age of a verdict that still lists. */
   attestMaxAgeMs: 30 * DAY,
   /** spec/30 head: a device observed longer ago is read again before its steps are applied. */

@@ -105,6 +105,19 @@ const identitySchema = z.strictObject({
 });
 export type IdentityRecord = z.output<typeof identitySchema>;
 
+const countersSchema = z.strictObject({
+  /** The LAK whose quote showed them. */
+  lakSpkiSha256: z.string(),
+  /** Milliseconds as decimal digits: 64 bits. */
+  clock: z.string().regex(/^\d{1,20}$/),
+  safe: z.boolean(),
+  resetCount: z.number().int().nonnegative(),
+  restartCount: z.number().int().nonnegative(),
+  firmwareVersion: z.string(),
+  atMs: ms,
+});
+export type CountersRecord = z.output<typeof countersSchema>;
+
 const verdictSchema = z.strictObject({
   result: z.enum(["pass", "fail"]),
   by: z.enum(["intake", "renewal"]),
@@ -181,6 +194,10 @@ export const recordSchema = z.strictObject({
   identity: identitySchema.nullable(),
   /** Issued for an unfinished provision; becomes `identity` when its configuration was served. */
   pendingIdentity: identitySchema.nullable(),
+  /** The identity before, accepted until `identity` was used once: the renewal's answer may have been lost. */
+  replacedIdentity: identitySchema.extend({ replacedAtMs: ms }).nullable().default(null),
+  /** TPM counters of the last renewal's quote. */
+  counters: countersSchema.nullable().default(null),
   verdict: verdictSchema.nullable(),
   quarantine: z
     .strictObject({ by: z.enum(["intake", "renewal"]), sinceMs: ms, node: z.string().nullable() })
@@ -217,6 +234,8 @@ export function newRecord(deviceId: number, name: string): DeviceRecord {
     installed: null,
     identity: null,
     pendingIdentity: null,
+    replacedIdentity: null,
+    counters: null,
     verdict: null,
     quarantine: null,
     uuid: null,

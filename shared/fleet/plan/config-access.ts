@@ -91,6 +91,7 @@ export function served(nonce: string, nowMs: number): Change {
         cls === null ? record.installed : { class: cls, servedAtMs: nowMs, run: config.run, activatedAtMs: null },
       identity: record.pendingIdentity ?? record.identity,
       pendingIdentity: null,
+      replacedIdentity: record.pendingIdentity === null ? record.replacedIdentity : null,
       quarantine: null,
       node: null,
     };

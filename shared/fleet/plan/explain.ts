@@ -1,6 +1,8 @@
 import { parseEkBindings } from "../binding.ts";
 import type { Draft } from "./draft.ts";
 import { identityChanged } from "./gates.ts";
+import { RENEWAL } from "./renewal.ts";
+import { isoTime } from "./shown.ts";
 import { interfaceFor } from "./wiring.ts";
 
 /** What a refused boot means, in words for its owner; a code without a sentence stands for itself. */
@@ -43,6 +45,26 @@ function declared(d: Draft): void {
     );
 }
 
+/** What follows once the reason of an attention is mended. */
+function onceMended(about: string): string {
+  return about === RENEWAL ? "then it renews by itself" : "then boot the machine again";
+}
+
+/** A running node that has not renewed for so long that it is not listed: not attesting is no way round a quarantine. */
+function attestationAge(d: Draft): void {
+  const { installed, identity, verdict } = d.record;
+  if (d.o.device.status !== "active" || installed?.class.class.reattest !== "renew" || identity === null) return;
+  if (verdict === null)
+    d.condition("AttestationOld", "never", "adopted, and not renewed yet: not listed for SPIRE until it is");
+  else if (verdict.result === "pass" && d.o.nowMs - verdict.atMs > d.o.settings.durations.attestMaxAgeMs)
+    d.condition(
+      "AttestationOld",
+      "too-old",
+      `the last passing quote is of ${isoTime(verdict.atMs)}: not listed for SPIRE until the node renews`,
+      String(verdict.atMs),
+    );
+}
+
 /** What the machine was last told, the verdict, changed keys and what is missing in NetBox, as conditions. */
 export function explain(d: Draft): void {
   const { attention, verdict, quarantine, run } = d.record;
@@ -55,7 +77,7 @@ export function explain(d: Draft): void {
       run.name,
     );
   if (attention !== null)
-    d.condition("MachineWaits", attention.code, `${attention.text}; then boot the machine again`, attention.about);
+    d.condition("MachineWaits", attention.code, `${attention.text}; ${onceMended(attention.about)}`, attention.about);
   if (verdict?.result === "fail") {
     const words = verdict.codes.map((code) => REFUSALS[code] ?? code);
     const about = String(verdict.atMs);
@@ -66,6 +88,7 @@ export function explain(d: Draft): void {
       about,
     );
   }
+  attestationAge(d);
   if (quarantine !== null)
     d.condition(
       "Quarantined",

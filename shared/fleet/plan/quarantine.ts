@@ -1,6 +1,6 @@
 import { approvedDigests } from "../binding.ts";
 import type { Device } from "../device.ts";
-import { withJournal } from "../journal.ts";
+import { type Happening, withJournal } from "../journal.ts";
 import { isMass } from "../mass.ts";
 import type { DeviceRecord, FleetRecord, IdentityRecord, VerdictRecord } from "../record.ts";
 import { isUnfinished } from "../record.ts";
@@ -24,6 +24,22 @@ export function isMassFailure(
 export function countFailure(fleet: FleetRecord, deviceId: number, nowMs: number, windowMs: number): FleetRecord {
   const recent = fleet.failed.filter((f) => nowMs - f.atMs < windowMs && f.deviceId !== deviceId);
   return { ...fleet, failed: [...recent, { deviceId, atMs: nowMs }] };
+}
+
+/** What of the boot's variables changed since the verdict before: a warning, never a quarantine (spec/20, part 6). */
+export function bootChanges(before: VerdictRecord | null, verdict: VerdictRecord): Happening[] {
+  // A boot without shim measures no SbatLevel, and a refused log none of both: that is no change.
+  const changed = (then: string | null | undefined, now: string | null) => then != null && now !== null && then !== now;
+  const warning = (code: string, what: string): Happening => ({
+    level: "warning",
+    code,
+    text: `${what} changed since the last pass`,
+    about: String(verdict.atMs),
+  });
+  return [
+    ...(changed(before?.dbxHash, verdict.dbxHash) ? [warning("dbx-changed", "dbx")] : []),
+    ...(changed(before?.sbatLevel, verdict.sbatLevel) ? [warning("sbat-changed", "shim's SbatLevel")] : []),
+  ];
 }
 
 /**
@@ -50,20 +66,10 @@ export function afterIntake(
       attention: record.attention?.about === "confirm" ? record.attention : null,
       run: isUnfinished(run) && run.phase !== "starting" ? { ...run, verdictAtMs: nowMs } : run,
     };
-    const changed = [
-      record.verdict !== null && record.verdict.dbxHash !== verdict.dbxHash ? ["dbx-changed", "dbx"] : [],
-      record.verdict !== null && record.verdict.sbatLevel !== verdict.sbatLevel
-        ? ["sbat-changed", "shim's SbatLevel"]
-        : [],
-    ].flatMap(([code, what]) =>
-      code === undefined
-        ? []
-        : [{ level: "warning" as const, code, text: `${what} changed since the last pass`, about: String(nowMs) }],
-    );
     return withJournal(
       next,
       [
-        ...changed,
+        ...bootChanges(record.verdict, verdict),
         {
           level: "success",
           code: "attested",

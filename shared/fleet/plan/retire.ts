@@ -233,6 +233,7 @@ export function retiredOffline(d: Draft): void {
     installed: null,
     identity: null,
     pendingIdentity: null,
+    replacedIdentity: null,
     quarantine: null,
     token: null,
     config: null,

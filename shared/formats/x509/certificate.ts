@@ -124,6 +124,19 @@ export function extendedKeyUsages(extension: Extension): string[] {
   );
 }
 
+/**
+ * The policies of a certificatePolicies extension.
+ * @throws FormatError
+ * @see RFC 5280 section 4.2.1.4
+ */
+export function policyIdentifiers(extension: Extension): string[] {
+  const name = "certificatePolicies";
+  return childrenOf(expectTag(readDer(extension.value, name), TAG.SEQUENCE, name), name).map((one) => {
+    const [identifier] = childrenOf(expectTag(one, TAG.SEQUENCE, name), name);
+    return oidText(expectTag(identifier, TAG.OID, name), name);
+  });
+}
+
 function timeOf(element: Der | undefined): number {
   return readTime(expectTag(element, element?.tag ?? 0, `${S}.validity`), `${S}.validity`);
 }

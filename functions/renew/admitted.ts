@@ -1,0 +1,91 @@
+import { bytes } from "../../shared/attest/bytes.ts";
+import { nodeCommonName } from "../../shared/attest/certificates.ts";
+import { nodeSubject, recordedCertificate } from "../../shared/attest/node-certificate.ts";
+import type { RenewClaims } from "../../shared/attest/session.ts";
+import type { RefusalCode } from "../../shared/attest/verdict.ts";
+import { conflictOf, inventory } from "../../shared/engine/observe.ts";
+import { loadRecord, updateRecord } from "../../shared/engine/records.ts";
+import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
+import type { Device } from "../../shared/fleet/device.ts";
+import { withAttention } from "../../shared/fleet/plan/quarantine.ts";
+import { type IdentityUse, identityUse, RENEWAL, renewalBar } from "../../shared/fleet/plan/renewal.ts";
+import type { DeviceRecord } from "../../shared/fleet/record.ts";
+import { readCertificate } from "../../shared/formats/x509/certificate.ts";
+import type { Deps } from "../../shared/runtime/deps.ts";
+
+type Installed = NonNullable<DeviceRecord["installed"]>;
+
+export type Admitted =
+  | {
+      readonly ok: true;
+      readonly device: Device;
+      readonly installed: Installed;
+      readonly use: IdentityUse;
+      /** The name that the node was installed with: a new one counts from the next provision. */
+      readonly nodeName: string;
+      readonly chassisSerial: string;
+      readonly lakSpkiSha256: string;
+    }
+  | { readonly ok: false; readonly code: RefusalCode; readonly detail: string };
+
+const no = (code: RefusalCode, detail: string): Admitted => ({ ok: false, code, detail });
+
+/** Whether the session's certificates may be renewed now, by NetBox and the record read afresh. */
+export async function admitted(deps: Deps, claims: RenewClaims): Promise<Admitted> {
+  const { world } = deps;
+  const device = await world.netbox.device(claims.deviceId);
+  if (device === null) return no("inventory-unavailable", "the device is not to be found just now; try again");
+  const { record } = await loadRecord(world.records, device);
+  const ldevid = readCertificate(bytes(claims.ldevidCertificate));
+  const lak = recordedCertificate(readCertificate(bytes(claims.lakCertificate)));
+  const presented = { ldevid: recordedCertificate(ldevid), lak };
+  const nowMs = world.clock.nowMs();
+  const use = identityUse(record, presented, nowMs, world.settings.durations.identityOverlapMs);
+  if (use === null)
+    return no("identity-unknown", `the certificates are not those recorded for ${device.name} any more`);
+  if (record.identity?.ldevid.serialNumber !== claims.recordedLdevid)
+    return no("identity-changed", "another session renewed this identity since begin; start again at begin");
+  const bar = renewalBar(device, record);
+  if (bar !== null) return no(bar.code, bar.detail);
+  const subject = nodeSubject(ldevid);
+  const { installed } = record;
+  if (subject === null || installed === null) return no("identity-unknown", "the LDevID names no node");
+  const fault = await deviceFault(deps, device, subject);
+  if (fault === null) {
+    const nodeName = nameIn(subject.commonName);
+    return { ok: true, device, installed, use, nodeName, chassisSerial: device.serial, lakSpkiSha256: lak.spkiSha256 };
+  }
+  // The node proved itself and waits for a person: its page, journal and fleetctl say the same words.
+  await updateRecord(world, device, (r) => withAttention(r, fault.code, fault.detail, RENEWAL, nowMs));
+  return no(fault.code, fault.detail);
+}
+
+/** A node's name holds no dot: what follows it names the TPM. */
+const nameIn = (commonName: string): string => commonName.slice(0, commonName.lastIndexOf("."));
+
+/** What NetBox or git says of the device that its certificates contradict. */
+async function deviceFault(
+  deps: Deps,
+  device: Device,
+  subject: { readonly commonName: string; readonly chassisSerial: string },
+): Promise<{ code: RefusalCode; detail: string } | null> {
+  const { world } = deps;
+  const approved = approvedDigests(device.approvedEks);
+  const nodeName = nameIn(subject.commonName);
+  if (
+    subject.chassisSerial.toLowerCase() !== device.serial.toLowerCase() ||
+    subject.commonName !== nodeCommonName(nodeName, approved)
+  )
+    return { code: "identity-changed", detail: `serial or approved EKs of ${device.name} are not its certificate's` };
+  if (outsidePins((await world.policy.current()).ekPins, device.name, approved))
+    return { code: "ek-not-pinned", detail: "a NetBox binding lies outside FLEET_EK_PINS" };
+  const devices = await inventory(world);
+  const conflict = await conflictOf(world, device.id, devices);
+  if (conflict !== null) return { code: "inventory-conflict", detail: `${device.name} ${conflict}: correct NetBox` };
+  const namesake = devices.some((d) => d.id !== device.id && d.status !== "offline" && d.name === nodeName);
+  if (!namesake) return null;
+  return {
+    code: "inventory-conflict",
+    detail: `the node was installed as ${nodeName}, which is another device's name now: provision ${device.name} again`,
+  };
+}

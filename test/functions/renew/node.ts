@@ -1,0 +1,155 @@
+import { createHash, randomUUID } from "node:crypto";
+import { measureBoot } from "../../../infra/lab/machine/firmware.ts";
+import { attest, openedCode } from "../../recorded/session.ts";
+import type { Statement } from "../../recorded/tpm.ts";
+import { enrolling, type NodeKey, type NodeTpm } from "./node-tpm.ts";
+import { type RenewWorld, SIGNERS } from "./world.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface Certificates {
+  readonly ldevid: string;
+  readonly lak: string;
+}
+
+export interface Begun {
+  readonly session: string;
+  readonly nonce: string;
+  readonly pcrs: { readonly bank: "sha256" | "sha384"; readonly select: readonly number[] };
+}
+
+/** One request of a renewal as JSON. */
+export type Body = Readonly<Record<string, unknown>>;
+
+export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
+const bytes = (text: string) => Buffer.from(text, "base64");
+const statement = ({ attest: a, signature }: Statement) => ({ attest: base64(a), signature: base64(signature) });
+
+export function sha256(...parts: readonly (string | Uint8Array)[]): Buffer {
+  return parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest();
+}
+
+export async function post(url: string, path: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(`${url}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+  const answered = (await response.json()) as Answer["body"];
+  return { status: response.status, retryAfter: response.headers.get("retry-after"), body: answered };
+}
+
+/** A machine with one TPM: enrolled from HookOS, installed, and then a node that renews. */
+export class Node {
+  readonly tpm: NodeTpm;
+  readonly world: RenewWorld;
+  readonly lak: NodeKey;
+  ldevid: NodeKey;
+  certificates: Certificates = { ldevid: "", lak: "" };
+  commandLine = "";
+  eventLog: Uint8Array = new Uint8Array(0);
+
+  private constructor(tpm: NodeTpm, world: RenewWorld, lak: NodeKey, ldevid: NodeKey) {
+    this.tpm = tpm;
+    this.world = world;
+    this.lak = lak;
+    this.ldevid = ldevid;
+  }
+
+  /** Enrolled by the device protocol, installed, active, and booted into its own system. */
+  static async installed(tpm: NodeTpm, world: RenewWorld, signer: keyof typeof SIGNERS = "os"): Promise<Node> {
+    await tpm.powerOn([]);
+    const node = new Node(tpm, world, await tpm.create("lak"), await tpm.create("ldevid"));
+    await node.boot("hookos", "fleet_stage=hookos");
+    await node.enrol();
+    await world.becomesActive();
+    await node.boot(signer, "talos.platform=metal fleet_stage=os");
+    return node;
+  }
+
+  async boot(signer: keyof typeof SIGNERS, commandLine: string): Promise<void> {
+    const db = Object.values(SIGNERS).map((one) => one.der);
+    const authority = SIGNERS[signer].der;
+    const measured = measureBoot({ authority, dbCertificates: db, commandLine, secureBoot: true });
+    this.eventLog = measured.eventLog;
+    this.commandLine = commandLine;
+    await this.tpm.powerOn(measured.extends.map(({ pcr, digests }) => ({ pcr, digests: { ...digests } })));
+  }
+
+  /** begin, evidence, confirm, and the configuration read with the code: as a provision has it. */
+  async enrol(): Promise<void> {
+    const keys = { ak: this.lak, otherAk: this.lak, ldevid: this.ldevid };
+    const machine = { tpm: enrolling(this.tpm, this.ldevid), keys, eventLog: this.eventLog };
+    const answer = await attest(this.world.device, machine);
+    if (answer.status !== 200 || answer.body.outcome !== "install")
+      throw new Error(`not told to install: ${JSON.stringify(answer)}`);
+    this.certificates = { ldevid: String(answer.body.ldevid), lak: String(answer.body.lak) };
+    const code = await openedCode(machine, answer);
+    const { uuid } = await this.world.record();
+    const got = await fetch(`${this.world.device}/talos/config?uuid=${uuid ?? randomUUID()}&code=${code}`);
+    const text = await got.text();
+    if (got.status !== 200) throw new Error(`no configuration: ${got.status} ${text}`);
+  }
+
+  begin(shown: Body = { ...this.certificates }): Promise<Answer> {
+    return post(this.world.admin, "/renew/v1/begin", shown);
+  }
+
+  async begun(shown?: Body): Promise<Begun> {
+    const { status, body } = await this.begin(shown);
+    if (status !== 200) throw new Error(`begin: ${status} ${JSON.stringify(body)}`);
+    return body as unknown as Begun;
+  }
+
+  report(): Uint8Array {
+    return Buffer.from(JSON.stringify({ commandLine: this.commandLine }));
+  }
+
+  /** An honest request for this LDevID key; `uncertified` leaves TPM2_Certify away, as the same key may. */
+  async request(
+    begun: Begun,
+    ldevid = this.ldevid,
+    { uncertified = false, report = this.report() } = {},
+  ): Promise<Body> {
+    const fields = [bytes(begun.nonce), sha256(report), sha256(ldevid.public)];
+    const { bank, select } = begun.pcrs;
+    const { values, ...quote } = await this.tpm.quote(
+      this.lak,
+      [{ bank, pcrs: select }],
+      sha256("fleetd renew v1", ...fields),
+    );
+    const message = Buffer.concat([Buffer.from("fleetd renew-sign v1"), ...fields]);
+    return {
+      session: begun.session,
+      quote: statement(quote),
+      pcrs: values[bank],
+      eventLog: base64(this.eventLog),
+      report: base64(report),
+      ldevid: { public: base64(ldevid.public) },
+      ...(uncertified ? {} : { ldevidCertify: statement(await this.tpm.certify(this.lak, ldevid)) }),
+      signature: base64(await this.tpm.sign(this.ldevid, message)),
+    };
+  }
+
+  evidence(body: Body): Promise<Answer> {
+    return post(this.world.admin, "/renew/v1/evidence", body);
+  }
+
+  /** A whole renewal whose answer is not kept. */
+  async renewal(ldevid = this.ldevid): Promise<Answer> {
+    return this.evidence(await this.request(await this.begun(), ldevid));
+  }
+
+  /** A whole renewal that must work; the node keeps what it was given. */
+  async renewed(ldevid = this.ldevid): Promise<Certificates> {
+    const { status, body } = await this.renewal(ldevid);
+    if (status !== 200) throw new Error(`not renewed: ${status} ${JSON.stringify(body)}`);
+    this.ldevid = ldevid;
+    this.certificates = { ldevid: String(body.ldevid), lak: String(body.lak) };
+    return this.certificates;
+  }
+}
