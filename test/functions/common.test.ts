@@ -17,6 +17,9 @@ const ROUTES: readonly Route[] = [
   { listener: "device", method: "GET", path: "/talos/config" },
   { listener: "device", method: "GET", path: "/seed" },
   { listener: "admin", method: "POST", path: "/webhooks/netbox", maxBytes: 1024 * KIB },
+  { listener: "admin", method: "POST", path: "/renew/v1/begin", maxBytes: 64 * KIB },
+  { listener: "admin", method: "POST", path: "/renew/v1/evidence", maxBytes: 2048 * KIB },
+  { listener: "admin", method: "POST", path: "/devices/w1/adopt", maxBytes: 64 * KIB },
   { listener: "admin", method: "POST", path: "/reconcile", maxBytes: 64 * KIB },
   { listener: "admin", method: "GET", path: "/devices" },
   { listener: "admin", method: "GET", path: "/devices/w1" },
@@ -137,6 +140,33 @@ describe("a wrong field: 400 with its name", () => {
     expect(got.json().field).toBe(field);
   });
 
+  const renewal = {
+    ...{ session: "x", quote: statement, pcrs: { 7: "a".repeat(64) }, eventLog: "", report: "AAAA" },
+    ...{ ldevid: key, ldevidCertify: statement, signature: "AAAA" },
+  };
+  it.each<[string, string, object]>([
+    ["/renew/v1/begin", "ldevid", { ldevid: 1, lak: "AAAA" }],
+    ["/renew/v1/begin", "ldevid", { ldevid: "AAAA", lak: "AAAA" }],
+    ["/renew/v1/begin", "ldevid", { ldevid: "-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----", lak: "AAAA" }],
+    ["/renew/v1/begin", "lak", { ldevid: "x".repeat(24 * 1024), lak: "x".repeat(24 * 1024 + 1) }],
+    ["/renew/v1/evidence", "session", { ...renewal, session: "x".repeat(65 * 1024) }],
+    ["/renew/v1/evidence", "quote", { ...renewal, quote: "AAAA" }],
+    ["/renew/v1/evidence", "pcrs.24", { ...renewal, pcrs: { 24: "a".repeat(64) } }],
+    ["/renew/v1/evidence", "eventLog", { ...renewal, eventLog: big(1024 * 1024) }],
+    ["/renew/v1/evidence", "report", { ...renewal, report: big(64 * 1024) }],
+    ["/renew/v1/evidence", "ldevid.public", { ...renewal, ldevid: { public: big(2048) } }],
+    ["/renew/v1/evidence", "ldevid.public", renewal],
+    ["/renew/v1/evidence", "ldevidCertify.signature", { ...renewal, ldevidCertify: { attest: "AAAA" } }],
+    ["/renew/v1/evidence", "signature", { ...renewal, signature: big(2048) }],
+    ["/devices/w1/adopt", "certificates", { certificates: 1 }],
+    ["/devices/w1/adopt", "certificates", { certificates: "no PEM" }],
+    ["/devices/w1/adopt", "certificates", { certificates: "x".repeat(48 * 1024 + 1) }],
+    ["/devices/w1/adopt", "", { certificates: "x", more: 1 }],
+  ])("%s %s", async (path, field, body) => {
+    const got = await refused({ listener: "admin", path }, "POST", { body: JSON.stringify(body) }, "bad-request");
+    expect(got.json().field).toBe(field);
+  });
+
   it("reconcile: an unknown field, a device that is no text", async () => {
     const route = { listener: "admin", path: "/reconcile" } as const;
     await refused(route, "POST", { body: '{"devices":"w1"}' }, "bad-request");
@@ -157,6 +187,9 @@ describe("methods and routes", () => {
     ["device", "/metrics"],
     ["device", "/reconcile"],
     ["device", "/attest/v1/renew"],
+    ["device", "/renew/v1/begin"],
+    ["device", "/renew/v1/evidence"],
+    ["device", "/devices/w1/adopt"],
     ["device", "/attest/v1/begin/"],
     ["device", "/talos/config/x"],
     ["device", "/webhooks/netbox"],
