@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
 import { type Arguments, type Command, type Io, parseArgsOptions, USAGE_EXIT_CODE, UsageError } from "./_command.ts";
+import { adopt } from "./adopt.ts";
 import { diff } from "./diff.ts";
 import { eventlog } from "./eventlog.ts";
 import { commandHelp, overview } from "./help.ts";
 import { verify } from "./verify.ts";
 
-export const COMMANDS: readonly Command[] = [diff, eventlog, verify];
+export const COMMANDS: readonly Command[] = [adopt, diff, eventlog, verify];
 
 /** Carries out one call. @returns its exit code */
 export async function fleetctl(argv: readonly string[], io: Io): Promise<number> {

@@ -25,6 +25,10 @@ const PATHS = [
   "/spire-nodes.json",
   "/claims",
   "/reconcile",
+  "/devices/w1/adopt",
+  "/devices/w1%2fadopt",
+  "/renew/v1/../../devices/w1/adopt",
+  "/renew/v1/begin/../../../devices",
 ];
 
 it.each(PATHS)("%s is closed to everybody without the token, by every method", async (path) => {
@@ -38,7 +42,15 @@ it.each(PATHS)("%s is closed to everybody without the token, by every method", a
 it.each(["device", "metric"] as const)(
   "the %s listener has none of the admin's routes, token or not",
   async (listener) => {
-    for (const path of ["/devices", "/devices/w1", "/claims", "/spire-nodes.json", "/reconcile", "/webhooks/netbox"])
+    for (const path of [
+      "/devices",
+      "/devices/w1",
+      "/claims",
+      "/spire-nodes.json",
+      "/reconcile",
+      "/webhooks/netbox",
+      "/renew/v1/begin",
+    ])
       for (const method of ["GET", "POST"]) {
         const got = await world.ask(listener, method, path, { token: ADMIN_TOKEN, headers: { "content-length": "0" } });
         expect(got.status, `${method} ${path}`).toBe(404);

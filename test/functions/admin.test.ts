@@ -20,6 +20,7 @@ describe("who may call the admin listener", () => {
       ["GET", "/openapi.json"],
       ["GET", "/spire-nodes.json"],
       ["POST", "/reconcile"],
+      ["POST", "/devices/w1/adopt"],
       ["GET", "/unknown"],
     ] as const) {
       const got = await world.ask("admin", method, path, { token });

@@ -53,7 +53,7 @@ export class Node {
   commandLine = "";
   eventLog: Uint8Array = new Uint8Array(0);
 
-  private constructor(tpm: NodeTpm, world: RenewWorld, lak: NodeKey, ldevid: NodeKey) {
+  constructor(tpm: NodeTpm, world: RenewWorld, lak: NodeKey, ldevid: NodeKey) {
     this.tpm = tpm;
     this.world = world;
     this.lak = lak;

@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { type Arguments, type Io, type Option, UsageError } from "./_command.ts";
+
+const TIMEOUT_MS = 60_000;
+
+/** How a command reaches fleetd's admin listener: each option, else its variable. */
+export const ADMIN_OPTIONS = {
+  url: { type: "string", placeholder: "URL", help: "the admin listener (FLEET_ADMIN_URL)" },
+  "token-file": { type: "string", placeholder: "FILE", help: "its bearer token (FLEET_ADMIN_TOKEN_FILE)" },
+  ca: { type: "string", placeholder: "FILE", help: "PEM of what issued its TLS certificate (FLEET_ADMIN_TLS_CA)" },
+  cert: {
+    type: "string",
+    placeholder: "FILE",
+    help: "client certificate in the token's place (FLEET_ADMIN_CLIENT_CERT)",
+  },
+  key: { type: "string", placeholder: "FILE", help: "its key (FLEET_ADMIN_CLIENT_KEY)" },
+} as const satisfies Readonly<Record<string, Option>>;
+
+const VARIABLES = {
+  url: "FLEET_ADMIN_URL",
+  "token-file": "FLEET_ADMIN_TOKEN_FILE",
+  ca: "FLEET_ADMIN_TLS_CA",
+  cert: "FLEET_ADMIN_CLIENT_CERT",
+  key: "FLEET_ADMIN_CLIENT_KEY",
+} as const satisfies Readonly<Record<keyof typeof ADMIN_OPTIONS, string>>;
+
+export interface AdminAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface AdminClient {
+  /** @throws Error with words for a person where there is no answer that can be read */
+  post(path: string, body: object): Promise<AdminAnswer>;
+}
+
+function fileOf(path: string, what: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    throw new UsageError(`${what} ${path} cannot be read`);
+  }
+}
+
+/** A client of the admin listener as options and variables name it. @throws UsageError where they do not suffice */
+export function adminClient(args: Arguments, io: Io): AdminClient {
+  const setting = (name: keyof typeof ADMIN_OPTIONS) => args.value(name) ?? io.env[VARIABLES[name]];
+  const base = setting("url");
+  if (base === undefined || !URL.canParse(base) || !/^https?:/.test(base))
+    throw new UsageError("--url or FLEET_ADMIN_URL must name the admin listener");
+  const file = (name: keyof typeof ADMIN_OPTIONS) => {
+    const path = setting(name);
+    return path === undefined ? undefined : fileOf(path, `--${name}`);
+  };
+  const token = file("token-file")?.trim();
+  const [ca, cert, key] = [file("ca"), file("cert"), file("key")];
+  if (token === undefined && cert === undefined)
+    throw new UsageError("--token-file or --cert (FLEET_ADMIN_TOKEN_FILE, FLEET_ADMIN_CLIENT_CERT) is needed");
+  const options = {
+    method: "POST",
+    timeout: TIMEOUT_MS,
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
+  return {
+    post: (path, body) =>
+      new Promise((resolve, reject) => {
+        const url = new URL(path, base);
+        const text = JSON.stringify(body);
+        const headers = {
+          "content-type": "application/json",
+          "content-length": Buffer.byteLength(text),
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        };
+        const ask = url.protocol === "https:" ? httpsRequest : httpRequest;
+        const asked = ask(url, { ...options, headers }, (response) => {
+          const parts: Buffer[] = [];
+          response.on("data", (part: Buffer) => parts.push(part));
+          response.on("error", reject);
+          response.on("end", () => {
+            try {
+              const read = JSON.parse(Buffer.concat(parts).toString()) as AdminAnswer["body"];
+              resolve({ status: response.statusCode ?? 0, body: read });
+            } catch {
+              reject(new Error(`${url.origin} answered ${response.statusCode ?? 0} without JSON`));
+            }
+          });
+        });
+        asked.on("timeout", () => asked.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
+        asked.on("error", (error) => reject(new Error(`${url.origin}: ${error.message}`)));
+        asked.end(text);
+      }),
+  };
+}
