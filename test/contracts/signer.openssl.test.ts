@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { createCommandSigner } from "../../shared/adapters/ca/command.ts";
 import { createKeyFileSigner } from "../../shared/adapters/ca/key-file.ts";
+import { backEndContract } from "./back-end.ts";
 import { IssuerFiles } from "./issuer-files.ts";
 import { signerContract } from "./signer.ts";
 
@@ -11,14 +12,14 @@ beforeAll(() => {
 afterAll(() => files.remove());
 
 describe("a key file", () => {
-  signerContract(
+  backEndContract(
     () => files,
     (kind, paths, queue) => createKeyFileSigner({ keyFile: files.at(`${kind.name}.key`), ...paths, queue }),
   );
 });
 
 describe("openssl as the command, digest by a file and signature on stdout", () => {
-  signerContract(
+  backEndContract(
     () => files,
     ({ name, hash }, paths, queue) => {
       const key = ["-inkey", files.at(`${name}.key`), "-pkeyopt", `digest:${hash}`];

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { createCommandSigner } from "../../shared/adapters/ca/command.ts";
 import { createPkcs11Signer } from "../../shared/adapters/ca/pkcs11.ts";
+import { backEndContract } from "./back-end.ts";
 import { IssuerFiles, KEY_KINDS } from "./issuer-files.ts";
-import { signerContract } from "./signer.ts";
 import { SoftHsm } from "./soft-hsm.ts";
 
 // pkcs11-tool signs with the first key where it is given a label and no id; see infra/docs/issuer.md.
@@ -20,7 +20,7 @@ afterAll(() => {
 });
 
 describe("PKCS#11 by pkcs11js, on SoftHSM", () => {
-  signerContract(
+  backEndContract(
     () => files,
     ({ name }, paths, queue) => {
       const { module, token, pinFile } = hsm;
@@ -30,7 +30,7 @@ describe("PKCS#11 by pkcs11js, on SoftHSM", () => {
 });
 
 describe("pkcs11-tool as the command, on SoftHSM", () => {
-  signerContract(
+  backEndContract(
     () => files,
     ({ name }, paths, queue) => {
       const rsa = name === "rsa";
