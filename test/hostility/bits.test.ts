@@ -8,10 +8,10 @@ const OCTETS = Array.from({ length: 256 }, (_, octet) => octet);
 const every = (length: number, step: number) => Array.from({ length: Math.ceil(length / step) }, (_, i) => i * step);
 
 // Each kind of key, and every bit of all that it signs or is in. A log is read alike whatever key quotes its PCRs, so
-// all its bits are turned for one RSA and one ECC key, of which the second's by turns; FLEETD_HOSTILITY=whole leaves none out.
+// its bits are turned by turns; FLEETD_HOSTILITY=whole, which takes five minutes, leaves none out.
 const whole = process.env.FLEETD_HOSTILITY === "whole";
 const sets: readonly (readonly [KeyKind, Purpose, logStep: number])[] = [
-  ["RSASSA", "intake", 1],
+  ["RSASSA", "intake", whole ? 1 : 3],
   ["P-384", "renewal", whole ? 1 : 11],
   ["RSAPSS", "renewal", whole ? 1 : 101],
   ["P-256", "intake", whole ? 1 : 101],
@@ -74,7 +74,7 @@ describe.each(sets)("%s, %s: every bit, every prefix, every trailing byte", (kin
         if (!read) judge.change(withField(set.bundle, path, `${value}00`), `${path} longer`, "pcr-not-selected");
         if (!read) continue;
         for (let at = 0; at < value.length; at++)
-          for (let bit = 0; bit < 8; bit++) {
+          for (const bit of whole ? [0, 1, 2, 3, 4, 5, 6, 7] : [at % 5, 5, 7]) {
             const other = String.fromCharCode(value.charCodeAt(at) ^ (1 << bit));
             const changed = value.slice(0, at) + other + value.slice(at + 1);
             const sameNumber = other.toLowerCase() === value[at];
