@@ -10,7 +10,7 @@ export interface Story {
 
 const UUID = "11111111-2222-4333-8444-555555555555";
 
-function attests(m: Model, result: "pass" | "fail", codes: string[] = []): void {
+export function attests(m: Model, result: "pass" | "fail", codes: string[] = []): void {
   m.say(`machine attests: ${result}`);
   const verdict = { result, by: "intake" as const, atMs: m.nowMs, codes, dbxHash: "d1", sbatLevel: null };
   m.record = afterIntake(m.record, m.device, verdict, { uuid: UUID, massFailure: false });
@@ -59,7 +59,7 @@ function kubeletAsks(m: Model, change: { commonName?: string; spki?: string; nam
 }
 
 /** planned → active, the ordinary path. */
-function installed(): Model {
+export function installed(): Model {
   const m = new Model();
   m.owner({ status: "planned" }, "aaaaaaaa-0000-4000-8000-000000000001");
   m.changes = (m.changes ?? []).map((c) => ({ ...c, action: "create" as const, before: null }));
