@@ -1,10 +1,9 @@
-import { digest } from "../crypto/hash.ts";
+import { digestHex } from "../crypto/hash.ts";
 import { decode } from "../formats/codec.ts";
 import { FormatError } from "../formats/error.ts";
 import { EFI_SIGNATURE_DATA } from "../formats/eventlog/efi-signature-list.ts";
 import type { EventRecord } from "../formats/eventlog/log.ts";
-import { readCertificate } from "../formats/x509/certificate.ts";
-import { toHex } from "./hex.ts";
+import { certificateSubject } from "../formats/x509/certificate.ts";
 import type { BootPolicyProfile } from "./profile.ts";
 import type { Authority, Check, Purpose } from "./verdict.ts";
 
@@ -30,9 +29,9 @@ export function readAuthority(
   const at = { name, pcr: record.pcrIndex, beforeSeparator, record: record.record, offset: record.offset };
   for (const candidate of [owned, data]) {
     const subject = subjectOf(candidate);
-    if (subject !== null) return { ...at, subject, sha256: toHex(digest("sha256", candidate)) };
+    if (subject !== null) return { ...at, subject, sha256: digestHex("sha256", candidate) };
   }
-  return { ...at, subject: null, sha256: toHex(digest("sha256", data)) };
+  return { ...at, subject: null, sha256: digestHex("sha256", data) };
 }
 
 /**
@@ -105,7 +104,7 @@ function judged(
 
 function subjectOf(bytes: Uint8Array): string | null {
   try {
-    return readCertificate(bytes).subjectText;
+    return certificateSubject(bytes);
   } catch (error) {
     if (error instanceof FormatError) return null;
     throw error;

@@ -1,9 +1,9 @@
-import { digest } from "../crypto/hash.ts";
+import { digestHex } from "../crypto/hash.ts";
 import { EV } from "../formats/eventlog/event-types.ts";
 import { type EventLog, EventLogError, readEventLog } from "../formats/eventlog/log.ts";
 import { HASH_ALGORITHMS } from "../formats/tpm2/algorithms.ts";
 import { authorityChecks } from "./authority.ts";
-import { toHex } from "./hex.ts";
+import { sameBytes, toHex } from "./hex.ts";
 import { type BootPolicyProfile, overlaps } from "./profile.ts";
 import { countersOf, pcrValue } from "./quote.ts";
 import { type LogProblem, replay } from "./replay.ts";
@@ -111,16 +111,16 @@ function logOf(input: BootInput, checks: Check[]): EventLog | null {
 }
 
 function replayChecks(log: EventLog, input: BootInput, quoted: ReadonlyMap<number, Uint8Array>): Check[] {
-  const replayed = replay(log, input.bank);
-  const checks = replayed.problems.map((problem) => problemCheck("replay", problem));
   const demanded = new Set([0, 1, 2, 3, 4, 5, 6, 7]);
   // A profile reads only what replays: a log could say anything of a PCR that it need not account for.
   for (const event of input.profile?.requiredEvents ?? []) demanded.add(event.pcr);
   if (input.profile && overlaps(input.profile)) demanded.add(9);
+  const replayed = replay(log, input.bank, demanded);
+  const checks = replayed.problems.map((problem) => problemCheck("replay", problem));
   const zeros = new Uint8Array(input.bank === "sha256" ? 32 : 48);
   const wrong = [...demanded].filter((pcr) => {
     const value = quoted.get(pcr);
-    return !value || toHex(value) !== toHex(replayed.pcrs.get(pcr) ?? zeros);
+    return !value || !sameBytes(value, replayed.pcrs.get(pcr) ?? zeros);
   });
   const expected = "a log that gives the quoted values";
   if (wrong.length === 0) checks.push({ name: "replay", ok: true, seen: `PCR ${[...demanded].join(", ")}`, expected });
@@ -191,7 +191,7 @@ function commandLineCheck(log: EventLog, profile: BootPolicyProfile, input: Boot
   if (!input.select.includes(9)) return failed(name, code, "PCR 9 is not quoted", expected);
   const first = log.records.find((one) => one.pcrIndex === 9 && one.untrustedType !== EV.EV_NO_ACTION);
   const measured = first?.digest(HASH_ALGORITHMS[input.bank]);
-  if (!measured || toHex(measured) !== toHex(digest(input.bank, loadOptions(commandLine)))) {
+  if (!measured || toHex(measured) !== digestHex(input.bank, loadOptions(commandLine))) {
     return failed(name, code, `not what PCR 9 measured first: ${commandLine}`, expected);
   }
   // The kernel's line ends at the first NUL; what is measured behind it, nobody runs by.

@@ -1,28 +1,23 @@
 /** Bytes as lower-case hex. */
 export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (octet) => octet.toString(16).padStart(2, "0")).join("");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
 }
 
 /** The bytes of a hex text, or null where it is none. */
 export function fromHex(text: string): Uint8Array | null {
   if (text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return null;
-  const bytes = new Uint8Array(text.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
-  return bytes;
+  return new Uint8Array(Buffer.from(text, "hex"));
 }
 
 /** The bytes of a standard base64 text, or null where it is none; padding is required, as the protocol writes it. */
 export function fromBase64(text: string): Uint8Array | null {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
-  const binary = atob(text);
-  return Uint8Array.from(binary, (char) => char.charCodeAt(0));
+  return new Uint8Array(Buffer.from(text, "base64"));
 }
 
 /** Bytes as standard base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += 8192) binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return btoa(binary);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
 }
 
 /** Text as UTF-8. */
@@ -39,4 +34,9 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
     at += part.length;
   }
   return joined;
+}
+
+/** Whether two byte strings are the same; for values that are no secrets. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((octet, i) => octet === b[i]);
 }

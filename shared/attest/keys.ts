@@ -28,8 +28,19 @@ export function readEitherPublic(bytes: Uint8Array): TpmtPublic {
   return size === bytes.length - 2 ? readPublic(bytes) : decode(TPMT_PUBLIC, bytes, "TPMT_PUBLIC");
 }
 
+// An area is asked for its key once to judge it and again for each signature; a key is imported once an object.
+const keys = new WeakMap<TpmtPublic, PublicKey | null>();
+
 /** The key's numbers, or null for a curve that no TPM here has. */
 export function publicKeyOf(area: TpmtPublic): PublicKey | null {
+  const known = keys.get(area);
+  if (known !== undefined) return known;
+  const key = readPublicKey(area);
+  keys.set(area, key);
+  return key;
+}
+
+function readPublicKey(area: TpmtPublic): PublicKey | null {
   if (area.type === TPM_ALG.RSA) {
     const { exponent } = area.parameters;
     // Zero stands for the default, 65537.

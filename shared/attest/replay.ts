@@ -1,4 +1,4 @@
-import { DIGEST_BYTES, digest, type HashName } from "../crypto/hash.ts";
+import { DIGEST_BYTES, type HashName, PcrRegister } from "../crypto/hash.ts";
 import { decode } from "../formats/codec.ts";
 import { FormatError } from "../formats/error.ts";
 import { EV } from "../formats/eventlog/event-types.ts";
@@ -24,12 +24,12 @@ export interface Replay {
 }
 
 /**
- * The PCR values that a log accounts for, in one of its banks. EV_NO_ACTION is never extended; PCR 0 starts at the
+ * The PCR values that a log accounts for, in one of its banks; of all PCRs, or of those that are wanted. EV_NO_ACTION is never extended; PCR 0 starts at the
  * locality of a StartupLocality event before its first measurement, and such an event elsewhere is a reason to refuse.
  * @see TCG PC Client Platform Firmware Profile, 10.4.5.3
  */
-export function replay(log: EventLog, bank: HashName): Replay {
-  const pcrs = new Map<number, Uint8Array>();
+export function replay(log: EventLog, bank: HashName, wanted?: ReadonlySet<number>): Replay {
+  const registers = new Map<number, PcrRegister>();
   const problems: LogProblem[] = [];
   let startupLocality: number | null = null;
   for (const record of log.records) {
@@ -40,17 +40,28 @@ export function replay(log: EventLog, bank: HashName): Replay {
       else if (startupLocality !== null) problems.push(problem(record, "a second StartupLocality event"));
       else if (record.pcrIndex !== 0)
         problems.push(problem(record, `a StartupLocality event of PCR ${record.pcrIndex}`));
-      else if (pcrs.has(0)) problems.push(problem(record, "a StartupLocality event after a measurement of PCR 0"));
+      else if (registers.has(0)) problems.push(problem(record, "a StartupLocality event after a measurement of PCR 0"));
       else startupLocality = read;
       continue;
     }
+    if (wanted?.has(record.pcrIndex) === false) continue;
     const extended = record.digest(HASH_ALGORITHMS[bank]);
     if (!extended) continue;
-    const start = new Uint8Array(DIGEST_BYTES[bank]);
-    if (record.pcrIndex === 0) start[start.length - 1] = startupLocality ?? 0;
-    pcrs.set(record.pcrIndex, digest(bank, pcrs.get(record.pcrIndex) ?? start, extended));
+    let register = registers.get(record.pcrIndex);
+    if (!register) {
+      register = new PcrRegister(bank, startOf(record.pcrIndex, startupLocality ?? 0, bank));
+      registers.set(record.pcrIndex, register);
+    }
+    register.extend(extended);
   }
+  const pcrs = new Map(Array.from(registers, ([pcr, register]) => [pcr, register.value()]));
   return { pcrs, startupLocality: startupLocality ?? 0, problems };
+}
+
+function startOf(pcr: number, locality: number, bank: HashName): Uint8Array {
+  const start = new Uint8Array(DIGEST_BYTES[bank]);
+  if (pcr === 0) start[start.length - 1] = locality;
+  return start;
 }
 
 function localityOf(record: EventRecord): number | LogProblem {

@@ -1,4 +1,4 @@
-import { digest, type HashName } from "../crypto/hash.ts";
+import { digestHex, type HashName } from "../crypto/hash.ts";
 import { decode, decodePrefix } from "../formats/codec.ts";
 import { FormatError } from "../formats/error.ts";
 import { GUID, guidText } from "../formats/eventlog/efi-guid.ts";
@@ -97,7 +97,7 @@ class Pcr7Reader {
       secureBoot: this.state(),
       authorities: this.authorities,
       dbCertificates: this.databaseCertificates(),
-      dbxHash: dbx ? toHex(digest("sha256", dbx)) : null,
+      dbxHash: dbx ? digestHex("sha256", dbx) : null,
       sbatLevel: this.sbatLevel,
       actions: this.actions,
       problems: this.problems,
@@ -110,10 +110,10 @@ class Pcr7Reader {
     if (!measured) return null;
     const { untrustedData } = record;
     const expected = toHex(measured);
-    if (toHex(digest(this.bank, untrustedData)) === expected) return untrustedData;
+    if (digestHex(this.bank, untrustedData) === expected) return untrustedData;
     const shims = record.untrustedType === EV.EV_EFI_VARIABLE_AUTHORITY && this.separators > 0;
     const shorter = untrustedData.subarray(0, Math.max(0, untrustedData.length - 1));
-    return shims && toHex(digest(this.bank, shorter)) === expected ? shorter : null;
+    return shims && digestHex(this.bank, shorter) === expected ? shorter : null;
   }
 
   private proven(record: EventRecord, data: Uint8Array): void {
@@ -161,7 +161,7 @@ class Pcr7Reader {
     const { vendorGuid, unicodeName, variableData } = value;
     if (SHIM_DATA.includes(`${unicodeName}@${guidText(vendorGuid)}`)) {
       // The first is shim's: what runs later can measure another one behind it.
-      if (unicodeName === "SbatLevel") this.sbatLevel ??= toHex(digest("sha256", variableData));
+      if (unicodeName === "SbatLevel") this.sbatLevel ??= digestHex("sha256", variableData);
       return;
     }
     if (unicodeName === "MokSBState") {
@@ -175,7 +175,7 @@ class Pcr7Reader {
   private shimLog(record: EventRecord): void {
     const named = String.fromCharCode(...record.untrustedData.subarray(0, 10)) === "MokSBState";
     const measured = record.digest(HASH_ALGORITHMS[this.bank]);
-    if (named && measured && toHex(measured) === toHex(digest(this.bank, Uint8Array.of(1)))) {
+    if (named && measured && toHex(measured) === digestHex(this.bank, Uint8Array.of(1))) {
       this.report("validation-off", record, "shim: MokSBState is set");
     }
   }
@@ -193,7 +193,7 @@ class Pcr7Reader {
     const db = this.variables.get(`db@${DATABASE}`);
     try {
       const certificates = db ? certificatesOf(readSignatureLists(db)) : [];
-      return new Set(certificates.map((certificate) => toHex(digest("sha256", certificate))));
+      return new Set(certificates.map((certificate) => digestHex("sha256", certificate)));
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
       this.report("secure-boot-mismatch", null, `db: ${error.message}`);

@@ -10,9 +10,8 @@ import { importPublicKey, type RsaPublicKey } from "./public-key.ts";
 export function oaepEncrypt(key: RsaPublicKey, hash: HashName, label: string, data: Uint8Array): Uint8Array {
   const imported = importPublicKey(key);
   if (!imported) throw new RangeError("not an RSA key");
-  const pem = imported.export({ type: "spki", format: "pem" }).toString();
   const oaepLabel = new TextEncoder().encode(`${label}\0`);
   return new Uint8Array(
-    publicEncrypt({ key: pem, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: hash, oaepLabel }, data),
+    publicEncrypt({ key: imported.pem, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: hash, oaepLabel }, data),
   );
 }

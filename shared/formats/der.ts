@@ -107,29 +107,33 @@ export function oidText(element: Der, structure: string): string {
   const { contents } = expectTag(element, TAG.OID, structure);
   // Before the arithmetic: an arc of a megabyte would take minutes.
   if (contents.length > 64) throw new FormatError("out-of-bounds", structure, element.offset, "object identifier");
-  const arcs: bigint[] = [];
-  let value = 0n;
+  const arcs: (number | bigint)[] = [];
+  let value: number | bigint = 0;
   let open = false;
   for (const octet of contents) {
     if (!open && octet === 0x80) throw new FormatError("not-canonical", structure, element.offset, "padded arc");
-    value = (value << 7n) | BigInt(octet & 0x7f);
+    const digit = octet & 0x7f;
+    // Arcs of more than 52 bits are lawful (a UUID is one) and rare.
+    if (typeof value === "number" && value < 2 ** 45) value = value * 128 + digit;
+    else value = (BigInt(value) << 7n) | BigInt(digit);
     open = (octet & 0x80) !== 0;
     if (!open) {
       arcs.push(value);
-      value = 0n;
+      value = 0;
     }
   }
   const first = arcs[0];
   if (open || first === undefined) {
     throw new FormatError("truncated", structure, element.offset, "object identifier");
   }
-  const top = first < 80n ? first / 40n : 2n;
-  return [top, first - top * 40n, ...arcs.slice(1)].join(".");
+  const top = first < 80 ? Math.floor(Number(first) / 40) : 2;
+  const second = typeof first === "number" ? first - top * 40 : first - 80n;
+  return [top, second, ...arcs.slice(1)].join(".");
 }
 
-/** Bytes as the characters of the same numbers; any number of them, where a spread into fromCharCode has its limit. */
+/** Bytes as the characters of the same numbers. */
 export function latin1(bytes: Uint8Array): string {
-  return Array.from(bytes, (octet) => String.fromCharCode(octet)).join("");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }
 
 /** Writes one element around its parts. */

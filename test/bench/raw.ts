@@ -11,29 +11,29 @@ import type { Evidence } from "./evidence.ts";
 type Operation = () => unknown;
 
 /**
- * The OpenSSL operations that a set cannot be verified without, their inputs made ready: the AK imported, the quote's
+ * The OpenSSL operations that a set cannot be verified without, each in its cheapest form, their inputs made ready: the AK imported, the quote's
  * signature, the hash of the values, one extension an event of a quoted PCR, one hash an event of PCR 7, and the
  * digests of the certificates in db and of the authorities, of dbx and of SbatLevel.
  */
 export function rawOperations(set: Evidence): Operation {
-  const jwk = set.key.publicKey.export({ format: "jwk" });
+  const pem = set.key.publicKey.export({ format: "pem", type: "spki" });
   const { signature } = signatureOf(set);
   const operations: Operation[] = [];
-  const sha256 = (data: Uint8Array) => operations.push(() => hash("sha256", data, "buffer"));
+  const sha256 = (data: Uint8Array) => operations.push(() => hash("sha256", data, "hex"));
   sha256(new Uint8Array(32 * set.select.length));
   for (const data of hashedData(set)) sha256(data);
   const run = (key: KeyObject) => verify("sha256", set.attest, key, signature);
   return () => {
     for (const operation of operations) operation();
-    return run(createPublicKey({ key: jwk, format: "jwk" }));
+    return run(createPublicKey(pem));
   };
 }
 
 /** Importing the key and checking one signature: the part that no length of log changes. */
 export function rawSignature(set: Evidence): Operation {
-  const jwk = set.key.publicKey.export({ format: "jwk" });
+  const pem = set.key.publicKey.export({ format: "pem", type: "spki" });
   const { signature } = signatureOf(set);
-  return () => verify("sha256", set.attest, createPublicKey({ key: jwk, format: "jwk" }), signature);
+  return () => verify("sha256", set.attest, createPublicKey(pem), signature);
 }
 
 function signatureOf(set: Evidence): { signature: Uint8Array } {

@@ -15,7 +15,7 @@ export const GUID = {
 
 /** A GUID as its text, lower case. */
 export function guidText(guid: Uint8Array): string {
-  const hex = ORDER.map((i) => (guid[i] ?? 0).toString(16).padStart(2, "0")).join("");
+  const hex = Buffer.from(ORDER.map((i) => guid[i] ?? 0)).toString("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 

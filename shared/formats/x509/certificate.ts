@@ -43,13 +43,7 @@ const S = "Certificate";
  * @see RFC 5280 section 4.1
  */
 export function readCertificate(bytes: Uint8Array): Certificate {
-  const parts = childrenOf(expectTag(readDer(bytes, S), TAG.SEQUENCE, S), S);
-  const tbs = expectTag(parts[0], TAG.SEQUENCE, `${S}.tbsCertificate`);
-  const signatureAlgorithm = expectTag(parts[1], TAG.SEQUENCE, `${S}.signatureAlgorithm`);
-  const signature = expectTag(parts[2], TAG.BIT_STRING, `${S}.signature`);
-  if (parts.length !== 3) throw new FormatError("trailing", S, parts[3]?.offset ?? 0);
-  const fields = childrenOf(tbs, `${S}.tbsCertificate`);
-  const rest = fields[0]?.tag === 0xa0 ? fields.slice(1) : fields;
+  const { tbs, signatureAlgorithm, signature, rest } = fieldsOf(bytes);
   const serialNumber = expectTag(rest[0], TAG.INTEGER, `${S}.serialNumber`);
   const issuer = expectTag(rest[2], TAG.SEQUENCE, `${S}.issuer`);
   const validity = childrenOf(expectTag(rest[3], TAG.SEQUENCE, `${S}.validity`), `${S}.validity`);
@@ -71,6 +65,26 @@ export function readCertificate(bytes: Uint8Array): Certificate {
     publicKey: decodeSpki(spki.raw),
     extensions: extensionsOf(rest.find((field) => field.tag === 0xa3)),
   };
+}
+
+/**
+ * The subject of what has a certificate's outer fields; the rest is left unread, for a certificate that counts only if
+ * its digest is known.
+ * @throws FormatError
+ */
+export function certificateSubject(bytes: Uint8Array): string {
+  return nameText(expectTag(fieldsOf(bytes).rest[4], TAG.SEQUENCE, `${S}.subject`).raw);
+}
+
+/** The three outer fields, and those of TBSCertificate behind its version. */
+function fieldsOf(bytes: Uint8Array) {
+  const parts = childrenOf(expectTag(readDer(bytes, S), TAG.SEQUENCE, S), S);
+  const tbs = expectTag(parts[0], TAG.SEQUENCE, `${S}.tbsCertificate`);
+  const signatureAlgorithm = expectTag(parts[1], TAG.SEQUENCE, `${S}.signatureAlgorithm`);
+  const signature = expectTag(parts[2], TAG.BIT_STRING, `${S}.signature`);
+  if (parts.length !== 3) throw new FormatError("trailing", S, parts[3]?.offset ?? 0);
+  const fields = childrenOf(tbs, `${S}.tbsCertificate`);
+  return { tbs, signatureAlgorithm, signature, rest: fields[0]?.tag === 0xa0 ? fields.slice(1) : fields };
 }
 
 /** The certificate's extension of this type, or null. */

@@ -20,9 +20,8 @@ export const UEFI_VARIABLE_DATA: Layout<UefiVariableData> = {
     cursor.enter("unicodeName");
     const name = bytes(Number(unicodeNameLength) * 2).read(cursor);
     cursor.leave();
-    const units = Array.from({ length: name.length / 2 }, (_, i) => (name[2 * i] ?? 0) + 256 * (name[2 * i + 1] ?? 0));
-    const variableData = cursor.take(Number(variableDataLength));
-    return { vendorGuid: variableName, unicodeName: String.fromCharCode(...units), variableData };
+    const unicodeName = Buffer.from(name.buffer, name.byteOffset, name.length).toString("utf16le");
+    return { vendorGuid: variableName, unicodeName, variableData: cursor.take(Number(variableDataLength)) };
   },
   write: (out, value) => {
     const name = new Uint8Array(value.unicodeName.length * 2);
