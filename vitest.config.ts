@@ -3,6 +3,7 @@ import { configDefaults, defineConfig } from "vitest/config";
 /** Tests whose independent truth is openssl: left out, and said so by infra/tools/test.mjs, where there is none. */
 const OPENSSL_TESTS = [
   "test/shared/attest/certificates.test.ts",
+  "test/shared/attest/issuers.test.ts",
   "test/shared/adapters/ca/key-file.test.ts",
   "test/contracts/signer.openssl.test.ts",
   "test/shared/runtime/tls.test.ts",

@@ -57,6 +57,11 @@ export function readBySigstore(der: Uint8Array, issuerPem: string): SeenCertific
   };
 }
 
+/** The subject's Name of a certificate, DER in hex. */
+export function subjectBySigstore(pem: string): string {
+  return hex(part(X509Certificate.parse(pem).tbsCertificate, 5).toDER());
+}
+
 /** The contents of an OCTET STRING, also where the reader has parsed what is in it. */
 export function octets(one: ASN1Obj): Uint8Array {
   return one.subs.length === 0 ? one.value : Buffer.concat(one.subs.map((sub) => sub.toDER()));

@@ -132,4 +132,59 @@ describe("settings", () => {
     expect(s.durations.tokenAfterApprovalMs).toBe(5);
     expect(s.durations.drainMs).toBe(600_000);
   });
+
+  describe("the issuer", () => {
+    const pkcs11 = () => ({
+      FLEET_CA_KEY_FILE: undefined,
+      FLEET_CA_SIGNER: "pkcs11",
+      FLEET_CA_PKCS11_MODULE: file("module.so", ""),
+      FLEET_CA_PKCS11_TOKEN: "fleetd",
+      FLEET_CA_PKCS11_KEY_ID: "9c",
+      FLEET_CA_PIN_FILE: file("pin", "1234-pin"),
+    });
+
+    it("is a key file where nothing else is said", () => {
+      expect(readSettings(good()).signer).toEqual({ kind: "key-file", keyFile: join(folder, "ca.key") });
+    });
+
+    it("on a token, by id or label; the PIN stays in its file", () => {
+      const { signer, ...rest } = readSettings({ ...good(), ...pkcs11() });
+      expect(signer).toEqual({
+        ...{ kind: "pkcs11", module: join(folder, "module.so"), token: "fleetd", keyLabel: undefined, keyId: "9c" },
+        pinFile: join(folder, "pin"),
+      });
+      expect(JSON.stringify([signer, rest])).not.toContain("1234-pin");
+      expect([rest.FLEET_CA_CONCURRENCY, rest.FLEET_CA_QUEUE, rest.FLEET_CA_WAIT_MS, rest.FLEET_CA_TIMEOUT_MS]).toEqual(
+        [...[1, 64, 10_000, 10_000]],
+      );
+    });
+
+    it("by a command, its arguments a JSON list", () => {
+      const FLEET_CA_COMMAND = '["kms", "sign", "{in}"]';
+      const env = { ...good(), FLEET_CA_KEY_FILE: undefined, FLEET_CA_SIGNER: "command", FLEET_CA_COMMAND };
+      expect(readSettings(env).signer).toEqual({
+        ...{ kind: "command", command: ["kms", "sign", "{in}"], input: "digest", pinFile: undefined },
+      });
+    });
+
+    it.each(["kms sign", '"kms"', "[]", "[1]", '[""]', '{"a":1}'])("%s is no command", (FLEET_CA_COMMAND) => {
+      expect(refused({ FLEET_CA_KEY_FILE: undefined, FLEET_CA_SIGNER: "command", FLEET_CA_COMMAND })).toContain(
+        "FLEET_CA_COMMAND: is not a JSON list of texts",
+      );
+    });
+
+    it("every missing and every strange setting of a kind at once", () => {
+      expect(refused({ FLEET_CA_SIGNER: "pkcs11", FLEET_CA_COMMAND_INPUT: "tbs" }).split("\n").slice(1)).toEqual([
+        "  FLEET_CA_PKCS11_MODULE: is missing, and FLEET_CA_SIGNER=pkcs11 needs it",
+        "  FLEET_CA_PKCS11_TOKEN: is missing, and FLEET_CA_SIGNER=pkcs11 needs it",
+        "  FLEET_CA_PIN_FILE: is missing, and FLEET_CA_SIGNER=pkcs11 needs it",
+        "  FLEET_CA_KEY_FILE: is for FLEET_CA_SIGNER=key-file, which is pkcs11",
+        "  FLEET_CA_COMMAND_INPUT: is for FLEET_CA_SIGNER=command, which is pkcs11",
+        "  FLEET_CA_PKCS11_KEY_LABEL or FLEET_CA_PKCS11_KEY_ID: one is needed",
+      ]);
+      expect(refused({ FLEET_CA_KEY_FILE: undefined })).toContain("FLEET_CA_KEY_FILE: is missing");
+      expect(refused({ ...pkcs11(), FLEET_CA_PKCS11_KEY_ID: "9" })).toContain("FLEET_CA_PKCS11_KEY_ID: is not hex");
+      expect(refused({ FLEET_CA_SIGNER: "hsm" }).split("\n")).toHaveLength(2);
+    });
+  });
 });
