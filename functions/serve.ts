@@ -104,10 +104,10 @@ function passesHere(s: Settings, deps: AdminDeps): void {
 
 try {
   const settings = readSettings(process.env);
+  const wired = await wire(settings, policyFault);
   for (const issuers of [settings.FLEET_CA_CHAIN_FILE, settings.FLEET_CA_BUNDLE_FILE])
     if (settings.FLEET_ADMIN_CA !== undefined && issuers !== undefined)
       refuseDeviceCaAsAdminCa(settings.FLEET_ADMIN_CA, issuers);
-  const wired = await wire(settings, policyFault);
   await checkSigner(wired);
   const servers = await startListeners(settings, wired);
   passesHere(settings, wired.deps);

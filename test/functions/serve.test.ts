@@ -120,6 +120,26 @@ it("refuses to start: every fault of the settings, the device CA as admin CA, ba
   expect(classes).toMatchObject({ ready: false, code: 1, said: expect.stringContaining("FLEET_CLASSES") });
 });
 
+it("the issuer at the start: a broken bundle and an older issuer as admin CA are refused, an absent key is told", async () => {
+  const good = new LabAuthority("Older issuer").pem;
+  writeFileSync(join(peers.folder, "older.pem"), `${good}${good.replace(/^M.{20}/m, "AAAA")}`);
+  const FLEET_CA_BUNDLE_FILE = join(peers.folder, "older.pem");
+  const broken = await start({ FLEET_CA_BUNDLE_FILE });
+  expect(broken).toMatchObject({ ready: false, code: 1, said: expect.stringContaining("certificate 2 is broken") });
+  writeFileSync(FLEET_CA_BUNDLE_FILE, admins.pem);
+  const older = await start({ FLEET_CA_BUNDLE_FILE });
+  expect(older).toMatchObject({ ready: false, code: 1, said: expect.stringContaining("every LDevID would be") });
+  const { FLEET_CA_KEY_FILE: _, ...keyless } = env;
+  const kept = env;
+  env = { ...keyless, FLEET_CA_SIGNER: "command", FLEET_CA_COMMAND: '["sh", "-c", "echo no token >&2; exit 4"]' };
+  const away = await start();
+  env = kept;
+  expect(away).toMatchObject({ ready: true, said: expect.stringContaining("the command ended by 4: no token") });
+  const exited = new Promise((resolve) => child?.once("exit", resolve));
+  child?.kill("SIGTERM");
+  expect(await exited).toBe(0);
+});
+
 it("serves its three listeners, knows its administrators, keeps codes out of its log, ends on SIGTERM", async () => {
   const [device = 0, admin = 0, metrics = 0] = ports;
   expect((await start()).ready).toBe(true);
