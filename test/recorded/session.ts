@@ -64,6 +64,8 @@ export interface Machine {
   readonly tpm: RecordedTpm;
   readonly keys: SessionKeys;
   readonly eventLog: Uint8Array;
+  /** Fields of its report that are other than a test machine's. */
+  readonly report?: Readonly<Record<string, unknown>>;
 }
 
 const UUID = "4c4c4544-0034-4410-8043-b7c04f335131";
@@ -94,7 +96,7 @@ async function sendEvidence(url: string, machine: Machine, begun: Begun, change:
   const activations: string[] = [];
   for (const { ek, credentialBlob, secret } of begun.challenges)
     activations.push(base64(await tpm.activate(ek, keys.ak, bytes(credentialBlob), bytes(secret))));
-  const report = Buffer.from(JSON.stringify(reported()));
+  const report = Buffer.from(JSON.stringify({ ...reported(), ...machine.report }));
   const qualifyingData = sha256("fleetd attest v1", bytes(begun.nonce), sha256(report));
   const { values, ...quote } = await tpm.quote(keys.ak, [{ bank, pcrs: select }], qualifyingData);
   const honest: Evidence = { quote, pcrs: values[bank] ?? {}, eventLog };

@@ -1,14 +1,29 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { measureBoot } from "../../../infra/lab/machine/firmware.ts";
 import { attest, openedCode } from "../../recorded/session.ts";
 import type { Statement } from "../../recorded/tpm.ts";
 import { enrolling, type NodeKey, type NodeTpm } from "./node-tpm.ts";
-import { type RenewWorld, SIGNERS } from "./world.ts";
 
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string | null;
   readonly body: Readonly<Record<string, unknown>>;
+}
+
+type Signer = "hookos" | "os" | "foreign";
+
+/** Where a node lives: fleetd's two listeners, and what its firmware boots. */
+export interface NodeSite {
+  readonly device: string;
+  readonly admin: string;
+  readonly signers: Readonly<Record<Signer, { readonly der: Uint8Array }>>;
+  readonly hookosCommandLine: string;
+  readonly osCommandLine: string;
+  /** Of its report in HookOS. */
+  readonly lldp: string | null;
+  /** The UUID that it attested with. */
+  uuid(): Promise<string>;
+  becomesActive(): Promise<void>;
 }
 
 export interface Certificates {
@@ -46,34 +61,34 @@ export async function post(url: string, path: string, body: unknown, headers: Re
 /** A machine with one TPM: enrolled from HookOS, installed, and then a node that renews. */
 export class Node {
   readonly tpm: NodeTpm;
-  readonly world: RenewWorld;
+  readonly site: NodeSite;
   readonly lak: NodeKey;
   ldevid: NodeKey;
   certificates: Certificates = { ldevid: "", lak: "" };
   commandLine = "";
   eventLog: Uint8Array = new Uint8Array(0);
 
-  constructor(tpm: NodeTpm, world: RenewWorld, lak: NodeKey, ldevid: NodeKey) {
+  constructor(tpm: NodeTpm, site: NodeSite, lak: NodeKey, ldevid: NodeKey) {
     this.tpm = tpm;
-    this.world = world;
+    this.site = site;
     this.lak = lak;
     this.ldevid = ldevid;
   }
 
   /** Enrolled by the device protocol, installed, active, and booted into its own system. */
-  static async installed(tpm: NodeTpm, world: RenewWorld, signer: keyof typeof SIGNERS = "os"): Promise<Node> {
+  static async installed(tpm: NodeTpm, site: NodeSite, signer: Signer = "os"): Promise<Node> {
     await tpm.powerOn([]);
-    const node = new Node(tpm, world, await tpm.create("lak"), await tpm.create("ldevid"));
-    await node.boot("hookos", "fleet_stage=hookos");
+    const node = new Node(tpm, site, await tpm.create("lak"), await tpm.create("ldevid"));
+    await node.boot("hookos", site.hookosCommandLine);
     await node.enrol();
-    await world.becomesActive();
-    await node.boot(signer, "talos.platform=metal fleet_stage=os");
+    await site.becomesActive();
+    await node.boot(signer, site.osCommandLine);
     return node;
   }
 
-  async boot(signer: keyof typeof SIGNERS, commandLine: string): Promise<void> {
-    const db = Object.values(SIGNERS).map((one) => one.der);
-    const authority = SIGNERS[signer].der;
+  async boot(signer: Signer, commandLine: string): Promise<void> {
+    const db = Object.values(this.site.signers).map((one) => one.der);
+    const authority = this.site.signers[signer].der;
     const measured = measureBoot({ authority, dbCertificates: db, commandLine, secureBoot: true });
     this.eventLog = measured.eventLog;
     this.commandLine = commandLine;
@@ -83,20 +98,20 @@ export class Node {
   /** begin, evidence, confirm, and the configuration read with the code: as a provision has it. */
   async enrol(): Promise<void> {
     const keys = { ak: this.lak, otherAk: this.lak, ldevid: this.ldevid };
-    const machine = { tpm: enrolling(this.tpm, this.ldevid), keys, eventLog: this.eventLog };
-    const answer = await attest(this.world.device, machine);
+    const report = { commandLine: this.commandLine, lldp: this.site.lldp };
+    const machine = { tpm: enrolling(this.tpm, this.ldevid), keys, eventLog: this.eventLog, report };
+    const answer = await attest(this.site.device, machine);
     if (answer.status !== 200 || answer.body.outcome !== "install")
       throw new Error(`not told to install: ${JSON.stringify(answer)}`);
     this.certificates = { ldevid: String(answer.body.ldevid), lak: String(answer.body.lak) };
     const code = await openedCode(machine, answer);
-    const { uuid } = await this.world.record();
-    const got = await fetch(`${this.world.device}/talos/config?uuid=${uuid ?? randomUUID()}&code=${code}`);
+    const got = await fetch(`${this.site.device}/talos/config?uuid=${await this.site.uuid()}&code=${code}`);
     const text = await got.text();
     if (got.status !== 200) throw new Error(`no configuration: ${got.status} ${text}`);
   }
 
   begin(shown: Body = { ...this.certificates }): Promise<Answer> {
-    return post(this.world.admin, "/renew/v1/begin", shown);
+    return post(this.site.admin, "/renew/v1/begin", shown);
   }
 
   async begun(shown?: Body): Promise<Begun> {
@@ -136,7 +151,7 @@ export class Node {
   }
 
   evidence(body: Body): Promise<Answer> {
-    return post(this.world.admin, "/renew/v1/evidence", body);
+    return post(this.site.admin, "/renew/v1/evidence", body);
   }
 
   /** A whole renewal whose answer is not kept. */

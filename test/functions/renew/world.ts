@@ -16,6 +16,7 @@ import { Metrics } from "../../../shared/runtime/metrics.ts";
 import { fakeAuthority } from "../../fakes/authority.ts";
 import { type FakeDeps, fakeDeps, fakeWorld } from "../../fakes/world.ts";
 import { aDevice, CLASSES, SETTINGS } from "../../scenarios/fixtures.ts";
+import type { NodeSite } from "./node.ts";
 
 export const ADMIN_TOKEN = "admin-token-of-more-than-32-bytes-0123456789";
 export const ID = aDevice().id;
@@ -74,7 +75,11 @@ async function served(app: Hono): Promise<{ readonly url: string; close(): Promi
 }
 
 /** fleetd's device and admin listeners over HTTP, with one planned worker; peers are fakes, records and protocol are not. */
-export class RenewWorld {
+export class RenewWorld implements NodeSite {
+  readonly signers = SIGNERS;
+  readonly hookosCommandLine = "fleet_stage=hookos";
+  readonly osCommandLine = "talos.platform=metal fleet_stage=os";
+  readonly lldp = null;
   readonly deps: FakeDeps & AdminDeps;
   readonly device: string;
   readonly admin: string;
@@ -120,6 +125,10 @@ export class RenewWorld {
     const stored = await this.deps.world.records.get(ID);
     if (stored === null) throw new Error("no record");
     return recordSchema.parse(JSON.parse(stored.text));
+  }
+
+  async uuid(): Promise<string> {
+    return (await this.record()).uuid ?? "";
   }
 
   async change(change: Partial<DeviceRecord>): Promise<void> {
