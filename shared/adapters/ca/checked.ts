@@ -41,13 +41,23 @@ export async function probeSigner(port: SignerPort): Promise<string | null> {
 }
 
 async function signed(issuer: Issuer, sign: SignBytes, tbs: Uint8Array): Promise<Uint8Array> {
-  const output = await sign(tbs);
+  const output = await outputOf(sign, tbs);
   const good = readings(output, issuer.algorithm !== "rsa-sha256").find((signature) =>
     verify(HASHES[issuer.algorithm], tbs, issuer.publicKey, signature),
   );
   if (good === undefined)
     throw unavailable(`a signature of ${output.length} bytes is not one of the issuer's key over these bytes`);
   return good;
+}
+
+/** A full disk or no file handles are no fault of the caller's, nor of the key. */
+async function outputOf(sign: SignBytes, tbs: Uint8Array): Promise<Uint8Array> {
+  try {
+    return await sign(tbs);
+  } catch (error) {
+    if (isPortError(error)) throw error;
+    throw unavailable(error instanceof Error ? error.message : "no words");
+  }
 }
 
 /** What the bytes may mean; the verification decides. */

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { readCertificate } from "../../formats/x509/certificate.ts";
 import { readCertificatePems } from "../../formats/x509/pem.ts";
 import { PortError } from "../../ports/error.ts";
 import type { SignerPort } from "../../ports/signer.ts";
@@ -59,7 +60,8 @@ export function readIssuer(
     trusted: trusted.map(derOf),
     algorithm: algorithmOf(issuer.publicKey, files.chainFile),
     publicKey: issuer.publicKey,
-    notAfterMs: issuer.validToDate.getTime(),
+    // validToDate is undefined on workerd.
+    notAfterMs: readCertificate(derOf(issuer)).notAfterMs,
   };
 }
 

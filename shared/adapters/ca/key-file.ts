@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import type { SignerPort } from "../../ports/signer.ts";
 import { checkedSigner } from "./checked.ts";
 import { HASHES, type IssuerFiles, isKeyOf, readIssuer, readText, rejected, unavailable } from "./issuer.ts";
-import { DEFAULT_QUEUE, type QueueOptions, queued } from "./queue.ts";
+import { type QueueOptions, queued, UNQUEUED } from "./queue.ts";
 
 export interface KeyFileOptions extends IssuerFiles {
   /** PEM of the private key (PKCS#8, SEC1 or PKCS#1, not encrypted): EC P-256, P-384, or RSA. */
@@ -33,7 +33,7 @@ export function keySigner(
   const hash = HASHES[issuer.algorithm];
   return queued(
     checkedSigner(issuer, (bytes) => signature(hash, bytes, key)),
-    options.queue ?? DEFAULT_QUEUE,
+    options.queue ?? UNQUEUED,
   );
 }
 

@@ -45,7 +45,7 @@ let key: TokenKey | null = null;
 process.on("message", async ({ mechanism, data }: SignRequest) => {
   let answer: SignAnswer;
   try {
-    key ??= await openKey(target, () => readFileSync(target.pinFile, "utf8").replace(/\r?\n$/, ""));
+    key ??= await openKey(target, () => readFileSync(target.pinFile, "utf8").split(/\r?\n/)[0] ?? "");
     answer = { signature: new Uint8Array(await key.sign(mechanism, data)) };
   } catch (error) {
     answer = failureOf(error);

@@ -56,6 +56,7 @@ export async function openKey(target: Pkcs11Target, readPin: () => string): Prom
   const slot = slotOf(cryptoki, target.token);
   const session = cryptoki.C_OpenSession(slot, CKF_SERIAL_SESSION);
   const pin = readPin();
+  if (pin === "") throw rejected(`${target.pinFile} holds no PIN`);
   cryptoki.C_Login(session, CKU_USER, pin);
   const key = keyOf(cryptoki, session, target);
   const eachTime = alwaysAuthenticates(cryptoki, session, key);
@@ -81,7 +82,14 @@ async function loadCryptoki(): Promise<Cryptoki> {
 }
 
 function slotOf(cryptoki: Cryptoki, label: string): Buffer {
-  const tokens = cryptoki.C_GetSlotList(true).map((slot) => ({ slot, info: cryptoki.C_GetTokenInfo(slot) }));
+  const tokens = cryptoki.C_GetSlotList(true).flatMap((slot) => {
+    try {
+      return [{ slot, info: cryptoki.C_GetTokenInfo(slot) }];
+    } catch {
+      // A card of another kind in another reader.
+      return [];
+    }
+  });
   const fitting = tokens.filter(({ info }) => info.label.replace(/[ \0]+$/, "") === label);
   const [token] = fitting;
   if (token === undefined) throw new Error(`no token with the label ${label} is there`);

@@ -10,7 +10,8 @@ export interface QueueOptions {
   readonly waitMs: number;
 }
 
-export const DEFAULT_QUEUE: QueueOptions = { concurrency: 2, maxWaiting: 64, waitMs: 10_000 };
+/** Nobody waits: on workerd one request cannot end another one's wait. */
+export const UNQUEUED: QueueOptions = { concurrency: 64, maxWaiting: 0, waitMs: 0 };
 
 /** The same signer behind a bounded queue, first come, first served. */
 export function queued(port: SignerPort, options: QueueOptions): SignerPort {

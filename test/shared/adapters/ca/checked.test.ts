@@ -69,6 +69,17 @@ it("signs no more when the issuer's certificate has expired", async () => {
   expect(asked).toBe(0);
 });
 
+it("any other failure of a back end is unavailable too", async () => {
+  const full = checkedSigner(issuer, async () => {
+    throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+  });
+  await expect(full.sign(tbs)).rejects.toMatchObject({
+    kind: "unavailable",
+    port: "signer",
+    message: expect.stringContaining("ENOSPC"),
+  });
+});
+
 it("asks at the start by bytes that are no TBSCertificate; tells who is away, throws what a person must mend", async () => {
   let first = -1;
   const good = answers((bytes) => {

@@ -1,7 +1,4 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -140,19 +137,6 @@ describe("what a person must mend", () => {
     await expect(port.sign(tbs)).rejects.toMatchObject({ kind: "rejected" });
     expect(children()).toEqual([]);
     expect((await (await signer({ pinFile })).sign(tbs)).length).toBeGreaterThan(60);
-  });
-
-  it("a missing pkcs11js is said by its name", async () => {
-    const elsewhere = mkdtempSync(join(tmpdir(), "fleetd-without-"));
-    for (const name of ["pkcs11-child.ts", "pkcs11-token.ts"])
-      cpSync(join("shared/adapters/ca", name), join(elsewhere, name));
-    const target = { module: hsm.module, token: hsm.token, pinFile: hsm.pinFile };
-    const child = fork(join(elsewhere, "pkcs11-child.ts"), [JSON.stringify(target)], { serialization: "advanced" });
-    child.send({ mechanism: 1, data: new Uint8Array(1) });
-    const [answer] = await once(child, "message");
-    expect(answer).toMatchObject({ kind: "rejected", error: expect.stringContaining("pkcs11js is not installed") });
-    child.kill();
-    rmSync(elsewhere, { recursive: true });
   });
 });
 
