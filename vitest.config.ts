@@ -4,6 +4,7 @@ import { configDefaults, defineConfig } from "vitest/config";
 const OPENSSL_TESTS = [
   "test/shared/attest/certificates.test.ts",
   "test/shared/attest/issuers.test.ts",
+  "test/shared/attest/node-certificate.test.ts",
   "test/shared/adapters/ca/key-file.test.ts",
   "test/contracts/signer.openssl.test.ts",
   "test/shared/runtime/tls.test.ts",
