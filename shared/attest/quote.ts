@@ -1,11 +1,11 @@
-import { digest, type HashName } from "../crypto/hash.ts";
+import { digestHex, type HashName } from "../crypto/hash.ts";
 import { decode } from "../formats/codec.ts";
 import { FormatError } from "../formats/error.ts";
 import { HASH_ALGORITHMS, hashName, TPM_GENERATED_VALUE, TPM_ST } from "../formats/tpm2/algorithms.ts";
 import { TPMS_ATTEST, type TpmsAttest } from "../formats/tpm2/attest.ts";
 import { selectedPcrs, selectionText } from "../formats/tpm2/digest.ts";
 import type { TpmtPublic } from "../formats/tpm2/public.ts";
-import { concat, fromHex, toHex } from "./hex.ts";
+import { concat, fromHex, sameBytes, toHex } from "./hex.ts";
 import { signatureProblem } from "./signature.ts";
 import { type Bank, type Counters, type Refusal, refusal } from "./verdict.ts";
 
@@ -40,7 +40,7 @@ export function quoteProblem(input: QuoteInput): Refusal | null {
     return no("quote-magic", `0x${attest.magic.toString(16)}`, "TPM_GENERATED_VALUE");
   }
   if (attest.type !== TPM_ST.ATTEST_QUOTE) return no("quote-type", `0x${attest.type.toString(16)}`, "ATTEST_QUOTE");
-  if (toHex(attest.extraData) !== toHex(input.expectedExtraData)) {
+  if (!sameBytes(attest.extraData, input.expectedExtraData)) {
     return no("quote-nonce", toHex(attest.extraData), toHex(input.expectedExtraData));
   }
   const wanted = [...new Set(input.select)].sort((a, b) => a - b);
@@ -60,7 +60,7 @@ export function quoteProblem(input: QuoteInput): Refusal | null {
     return no("quote-pcrs", `no value of PCR ${missing.join(", ")}`, "a value of each PCR asked for");
   const hash = signingHash(input.akPublic);
   if (!hash) return no("quote-scheme", "a key without a hash of its own", "a scheme with SHA-256, SHA-384 or SHA-512");
-  const pcrDigest = toHex(digest(hash, concat(...values.flatMap((value) => (value ? [value] : [])))));
+  const pcrDigest = digestHex(hash, concat(...values.flatMap((value) => (value ? [value] : []))));
   if (pcrDigest !== toHex(attest.attested.pcrDigest)) {
     return no("quote-digest", toHex(attest.attested.pcrDigest), `${pcrDigest} of the values sent`);
   }

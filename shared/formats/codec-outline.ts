@@ -15,9 +15,8 @@ export function outline<F extends Fields, N extends keyof F & string>(
   const entries = Object.entries(fields).map(([name, layout]) => {
     return [name, layout, names.some((one) => one === name)] as const;
   });
-  const blank: Record<string, unknown> = Object.fromEntries(entries.map(([name]) => [name, undefined]));
   return (cursor) => {
-    const value = { ...blank };
+    const value: Record<string, unknown> = {};
     for (const [name, layout, wanted] of entries) {
       cursor.enter(name);
       value[name] = wanted ? layout.read(cursor) : cursor.offset;

@@ -191,11 +191,9 @@ export function list<T>(count: Layout<number>, item: Layout<T>, maxItems: number
 /** Fields one after the other, in the order of the declaration. */
 export function struct<F extends Fields>(fields: F): StructLayout<F> {
   const entries = Object.entries(fields);
-  // A copy of one that has all fields is several times faster to fill than one that grows field by field.
-  const blank: Record<string, unknown> = Object.fromEntries(entries.map(([name]) => [name, undefined]));
   return {
     read: (cursor) => {
-      const value = { ...blank };
+      const value: Record<string, unknown> = {};
       for (const [name, layout] of entries) {
         cursor.enter(name);
         value[name] = layout.read(cursor);
@@ -216,7 +214,7 @@ export function joined<A extends object, B extends object>(
   second: Layout<B>,
 ): Layout<Flatten<A & B>> {
   return {
-    read: (cursor) => ({ ...first.read(cursor), ...second.read(cursor) }) as Flatten<A & B>,
+    read: (cursor) => Object.assign(first.read(cursor), second.read(cursor)) as Flatten<A & B>,
     write: (out, value) => {
       first.write(out, value as A);
       second.write(out, value as B);
@@ -238,7 +236,7 @@ export function tagged<const N extends string, C extends Cases>(
       cursor.leave();
       const layout = Object.hasOwn(cases, selector) ? cases[selector] : undefined;
       if (!layout) throw cursor.fail("unknown-value", `${name} 0x${selector.toString(16)}`, start);
-      return { [name]: selector, ...layout.read(cursor) } as Union<N, C>;
+      return Object.assign(layout.read(cursor), { [name]: selector }) as Union<N, C>;
     },
     write: (out, value) => {
       const selector = (value as Record<string, unknown>)[name];
@@ -276,9 +274,9 @@ export function bits<const B extends Readonly<Record<string, number>>>(
       const start = cursor.offset;
       const value = base.read(cursor);
       if ((value & ~known) !== 0) throw cursor.fail("reserved-bits", `0x${value.toString(16)}`, start);
-      return Object.fromEntries(entries.map(([name, bit]) => [name, ((value >>> bit) & 1) === 1])) as {
-        [K in keyof B]: boolean;
-      };
+      const flags: Record<string, boolean> = {};
+      for (const [name, bit] of entries) flags[name] = ((value >>> bit) & 1) === 1;
+      return flags as { [K in keyof B]: boolean };
     },
     write: (out, value) =>
       base.write(

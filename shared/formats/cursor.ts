@@ -7,7 +7,7 @@ export class ReadCursor {
   offset: number;
   private readonly structure: string;
   // The path is put together only when it is told: a log of thousands of records would make tens of thousands.
-  private readonly names: (string | number)[] = [];
+  private names: (string | number)[] | null = null;
 
   constructor(bytes: Uint8Array, structure: string, offset = 0, end = bytes.length) {
     this.bytes = bytes;
@@ -31,15 +31,18 @@ export class ReadCursor {
 
   /** Names the field, or the item of a list, that is read until `leave`. */
   enter(name: string | number): void {
-    this.names.push(name);
+    if (this.names) this.names.push(name);
+    else this.names = [name];
   }
 
   leave(): void {
-    this.names.pop();
+    this.names?.pop();
   }
 
   get path(): string {
-    return [this.structure, ...this.names.map((name) => (typeof name === "number" ? `[${name}]` : name))].join(".");
+    return [this.structure, ...(this.names ?? []).map((name) => (typeof name === "number" ? `[${name}]` : name))].join(
+      ".",
+    );
   }
 
   fail(code: FormatErrorCode, detail?: string, offset = this.offset): FormatError {

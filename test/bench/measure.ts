@@ -1,6 +1,6 @@
 /** CPU time of one call, in microseconds: user and system, garbage collection included, best of a few rounds. */
 export function cpuMicrosPerCall(run: () => unknown, budgetMs = 300, rounds = 5): number {
-  for (let i = 0; i < 200; i++) run();
+  for (let i = 0; i < 3000; i++) run();
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round++) {
     const before = process.cpuUsage();

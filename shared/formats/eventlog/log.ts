@@ -88,10 +88,10 @@ function digestValues(algorithms: readonly number[]) {
  */
 export function readEventLog(log: Uint8Array): EventLog {
   const cursor = new ReadCursor(log, "eventlog");
-  const first = at(0, 0, () => TCG_PCR_EVENT.read(cursor));
+  const first = at(0, 0, TCG_PCR_EVENT.read, cursor);
   if (!isSpecId({ untrustedType: first.eventType, untrustedData: first.event })) return readSha1Log(log);
   if (first.pcrIndex !== 0) throw new EventLogError(0, 0, "a Spec ID event of another PCR");
-  const specId = at(0, 0, () => decode(TCG_EFI_SPEC_ID_EVENT, first.event, "TCG_EfiSpecIdEvent"));
+  const specId = at(0, 0, (event) => decode(TCG_EFI_SPEC_ID_EVENT, event, "TCG_EfiSpecIdEvent"), first.event);
   const algorithms = specId.algorithms.map((one) => one.algorithmId);
   if (algorithms.length === 0) throw new EventLogError(0, 0, "no algorithm");
   if (new Set(algorithms).size !== algorithms.length) throw new EventLogError(0, 0, "an algorithm twice");
@@ -106,7 +106,7 @@ export function readEventLog(log: Uint8Array): EventLog {
   const values = digestValues(algorithms);
   while (cursor.offset < log.length) {
     const offset = cursor.offset;
-    const event = at(records.length, offset, () => read(cursor));
+    const event = at(records.length, offset, read, cursor);
     checkPcr(records.length, offset, event.pcrIndex, event.eventType);
     const record = new Event2Record(log, values, records.length, offset, event);
     if (isSpecId(record)) throw new EventLogError(records.length, offset, "a second Spec ID event");
@@ -120,7 +120,7 @@ function readSha1Log(log: Uint8Array): EventLog {
   const records: EventRecord[] = [];
   while (cursor.offset < log.length) {
     const offset = cursor.offset;
-    const { pcrIndex, eventType, digest, event } = at(records.length, offset, () => TCG_PCR_EVENT.read(cursor));
+    const { pcrIndex, eventType, digest, event } = at(records.length, offset, TCG_PCR_EVENT.read, cursor);
     checkPcr(records.length, offset, pcrIndex, eventType);
     const record = eventRecord(records.length, offset, pcrIndex, eventType, event, [{ algorithmId: SHA1, digest }]);
     if (isSpecId(record)) throw new EventLogError(records.length, offset, "a late Spec ID event");
@@ -196,9 +196,9 @@ function isSpecId(record: Pick<EventRecord, "untrustedType" | "untrustedData">):
   return SPEC_ID_SIGNATURE.every((octet, i) => untrustedData[i] === octet);
 }
 
-function at<T>(record: number, offset: number, read: () => T): T {
+function at<S, T>(record: number, offset: number, read: (source: S) => T, source: S): T {
   try {
-    return read();
+    return read(source);
   } catch (error) {
     if (error instanceof FormatError) throw new EventLogError(record, offset, error.message);
     throw error;
