@@ -125,14 +125,17 @@ export class Machine {
     };
   }
 
-  /** The signature by the LDevID key over what evidence answered. */
-  confirm(judged: Answer, change: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
+  /** What confirm is asked with: the signature by the LDevID key over what evidence answered. */
+  confirmBody(judged: Answer) {
     const { session, confirm, ldevid, lak } = judged.body;
     const leaf = (pem: unknown) => sha256(pem === null ? "" : new X509Certificate(String(pem)).raw);
     const nonce = Buffer.from(String(confirm), "base64");
     const message = Buffer.concat([Buffer.from("fleetd confirm v1"), nonce, leaf(ldevid), leaf(lak)]);
-    const signature = base64(this.tpm.sign(this.ldevid, message));
-    return this.post("confirm", { session, signature, ...change });
+    return { session, signature: base64(this.tpm.sign(this.ldevid, message)) };
+  }
+
+  confirm(judged: Answer, change: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
+    return this.post("confirm", { ...this.confirmBody(judged), ...change });
   }
 
   /** The code that a credential wraps for this machine's AK. */
