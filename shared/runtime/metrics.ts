@@ -12,7 +12,7 @@ export class Metrics {
   });
   readonly #answers = new Counter({
     name: "fleetd_answers_total",
-    help: "Answers of the device routes, by route and code.",
+    help: "Answers of the protocol's routes, by route and code.",
     labelNames: ["route", "code"],
     registers: [this.registry],
   });

@@ -169,6 +169,44 @@ describe("look-ups, metrics and page", () => {
     expect((await world.ask("admin", "GET", "/devices/w2")).status).toBe(404);
   });
 
+  it("show when a node's identity ends, the earlier of its two certificates", async () => {
+    await kept();
+    const of = (notAfterMs: number) => ({ serialNumber: "01", spkiSha256: "a", notAfterMs });
+    const issuedAtMs = Date.UTC(2026, 10, 29);
+    const identity = {
+      ldevid: of(Date.UTC(2027, 10, 29)),
+      lak: of(Date.UTC(2027, 9, 1)),
+      subject: "CN=w1.0",
+      issuedAtMs,
+    };
+    await updateRecord(world.deps.world, aDevice(), (r) => ({ ...r, identity }));
+    expect((await world.ask("admin", "GET", "/devices/w1")).json().identity).toEqual({
+      ...identity,
+      issued: "2026-11-29T00:00:00.000Z",
+      expires: "2027-10-01T00:00:00.000Z",
+    });
+  });
+
+  it("the OpenAPI document has every route of the protocol, with the shape that its handler reads by", async () => {
+    type Route = { post: { requestBody: { content: { "application/json": { schema: { properties: object } } } } } };
+    const { paths } = (await world.ask("admin", "GET", "/openapi.json")).json() as { paths: Record<string, Route> };
+    const fields = Object.fromEntries(
+      Object.entries(paths).map(([path, { post }]) => [
+        path,
+        Object.keys(post.requestBody.content["application/json"].schema.properties).sort(),
+      ]),
+    );
+    expect(fields).toMatchObject({
+      "/attest/v1/confirm": ["session", "signature"],
+      "/renew/v1/begin": ["lak", "ldevid"],
+      "/renew/v1/evidence": [
+        ...["eventLog", "ldevid", "ldevidCertify", "pcrs", "quote", "report", "session", "signature"],
+      ],
+      "/devices/{name}/adopt": ["certificates"],
+    });
+    expect(Object.keys(paths)).toHaveLength(6);
+  });
+
   it("metrics count devices by status and conditions by type", async () => {
     await kept();
     await updateRecord(world.deps.world, aDevice(), (r) => ({
