@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { bindEks } from "../../shared/attest/ek-binding.ts";
-import { toBase64 } from "../../shared/attest/hex.ts";
+import { type EkRoots, ekRootsOf, showEkCertificate } from "../../shared/attest/ek-shown.ts";
+import { fromBase64, toBase64 } from "../../shared/attest/hex.ts";
 import { judgeAk, judgeLdevid, nameOf } from "../../shared/attest/keys.ts";
 import { makeCredential } from "../../shared/attest/make-credential.ts";
 import { profileNamed, quoteAsked } from "../../shared/attest/profile-named.ts";
@@ -19,8 +20,8 @@ import type { Deps } from "../../shared/runtime/deps.ts";
 import { peerOf } from "../../shared/runtime/peer.ts";
 import { problem } from "../../shared/runtime/problem.ts";
 import { newSession } from "../../shared/runtime/session.ts";
-import { readAreas } from "./areas.ts";
-import { keepClaim } from "./claims.ts";
+import { type Areas, readAreas } from "./areas.ts";
+import { type Claim, keepClaim } from "./claims.ts";
 import { judgedClass } from "./judged-class.ts";
 import { beginRequest } from "./schema.ts";
 
@@ -73,6 +74,17 @@ function bindingAdvice({ code, detail }: Refusal, name: string): string {
   }
 }
 
+function shownOf(certificate: string | null, roots: EkRoots | null): Pick<Claim["eks"][number], "issuer" | "says"> {
+  if (certificate === null) return { issuer: null, says: null };
+  const shown = showEkCertificate(fromBase64(certificate) ?? new Uint8Array(0), roots);
+  return { issuer: shown.issuer, says: shown.text };
+}
+
+function certificateOf(presented: Areas["presented"], digest: string): { certificate?: string } {
+  const certificate = presented.find((ek) => ek.digest === digest)?.certificate ?? null;
+  return certificate === null ? {} : { certificate };
+}
+
 /** POST /attest/v1/begin: EKs and key areas in; one credential for each approved EK, a nonce and a session out. */
 export async function begin(deps: Deps, c: Context): Promise<Response> {
   const body = await readJson(c, beginRequest, BODY_BYTES);
@@ -88,6 +100,8 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
   const areas = readAreas(ask);
   if (!areas.ok) return problem("bad-request", `${areas.field}: ${areas.why}`, { field: areas.field });
   const { presented } = areas;
+  const { ekPins, ekRoots } = await world.policy.current();
+  const roots = ekRootsOf(ekRoots, world.clock.nowMs());
   const found = await findDevice(deps, ask.serial, uuid);
   const wait = async (code: RefusalCode, detail: string, device: Device | null) => {
     await keepClaim(
@@ -95,7 +109,7 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
       {
         serial: ask.serial,
         uuid,
-        eks: presented.map(({ digest, certificate }) => ({ digest, certificate })),
+        eks: presented.map(({ digest, certificate }) => ({ digest, certificate, ...shownOf(certificate, roots) })),
         device: device?.name ?? null,
         code,
         detail,
@@ -109,7 +123,6 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
   if (!found.ok) return wait(found.code, found.detail, found.device);
   const { device } = found;
   const approved = approvedDigests(device.approvedEks);
-  const { ekPins } = await world.policy.current();
   if (outsidePins(ekPins, device.name, approved))
     return wait("ek-not-pinned", "a NetBox binding lies outside FLEET_EK_PINS", device);
   const bound = bindEks(approved, presented);
@@ -141,6 +154,7 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
       digest: ek.digest,
       public: toBase64(ek.public),
       secret: toBase64(secret),
+      ...certificateOf(presented, ek.digest),
     })),
   };
   return c.json({

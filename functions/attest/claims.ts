@@ -14,7 +14,13 @@ const MAX_CLAIMS = 1000;
 export interface Claim {
   readonly serial: string;
   readonly uuid: string;
-  readonly eks: readonly { readonly digest: string; readonly certificate: string | null }[];
+  readonly eks: readonly {
+    readonly digest: string;
+    readonly certificate: string | null;
+    /** Of the certificate, and what it says in all, where one was sent. */
+    readonly issuer: string | null;
+    readonly says: string | null;
+  }[];
   readonly device: string | null;
   readonly code: RefusalCode;
   readonly detail: string;

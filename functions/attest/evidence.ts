@@ -4,6 +4,7 @@ import { judgeBoot } from "../../shared/attest/boot.ts";
 import { evidenceBundle } from "../../shared/attest/bundle-made.ts";
 import { bytes } from "../../shared/attest/bytes.ts";
 import { certifyProblem } from "../../shared/attest/certify.ts";
+import { ekCertificateCheck, ekRootsOf } from "../../shared/attest/ek-shown.ts";
 import { toBase64 } from "../../shared/attest/hex.ts";
 import { issueIdentity } from "../../shared/attest/issue.ts";
 import { readPublic } from "../../shared/attest/keys.ts";
@@ -88,14 +89,22 @@ async function judge(
     commandLine: readReport(bytes(ask.report)).commandLine,
     attest: bytes(ask.quote.attest),
   });
-  return { verdict, secureBoot };
+  const { ekRoots } = await deps.world.policy.current();
+  const roots = ekRootsOf(ekRoots, deps.world.clock.nowMs());
+  const shown = ekCertificates(claims).map((certificate) => ekCertificateCheck(bytes(certificate), roots));
+  return { verdict: { ...verdict, checks: [...shown, ...verdict.checks] }, secureBoot };
+}
+
+function ekCertificates(claims: EvidenceClaims): string[] {
+  return claims.eks.flatMap(({ certificate }) => (certificate === undefined ? [] : [certificate]));
 }
 
 function keep(deps: Deps, { name }: Device, ask: Ask, claims: EvidenceClaims, judged: Judged): Promise<void> {
   const atMs = deps.world.clock.nowMs();
   const expectedExtraData = attestQualifyingData(bytes(claims.nonce), bytes(ask.report));
   const of = { device: name, at: isoTime(atMs), sent: ask, expectedExtraData, ...judged };
-  return keepEvidence(deps, name, atMs, evidenceBundle({ ...claims, ...of }));
+  const made = evidenceBundle({ ...claims, ...of, ekCertificates: ekCertificates(claims) });
+  return keepEvidence(deps, name, atMs, made);
 }
 
 /** Writes the verdict to the record: without a record there is no certificate. */

@@ -75,7 +75,9 @@ const common = {
 export const evidenceClaims = z.object({
   step: z.literal("evidence"),
   ...common,
-  eks: z.array(z.object({ digest: z.string(), public: z.string(), secret: z.string() })),
+  eks: z.array(
+    z.object({ digest: z.string(), public: z.string(), secret: z.string(), certificate: z.string().optional() }),
+  ),
 });
 
 export const confirmClaims = z.object({

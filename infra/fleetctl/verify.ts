@@ -1,4 +1,7 @@
+import { readCertificates } from "../../shared/adapters/policy/certificate-files.ts";
+import { BadFile } from "../../shared/adapters/policy/profile-files.ts";
 import { type BundleOptions, type BundleResult, verifyBundle } from "../../shared/attest/bundle.ts";
+import { type EkRoots, ekRootsOf } from "../../shared/attest/ek-shown.ts";
 import type { Check, Purpose } from "../../shared/attest/verdict.ts";
 import { type Arguments, type Command, type Io, JSON_OPTION, UsageError } from "./_command.ts";
 import { readJsonInput } from "./files.ts";
@@ -19,6 +22,11 @@ export const verify: Command = {
     profile: { type: "string", placeholder: "NAME", help: "judge by this profile, whatever a bundle names" },
     purpose: { type: "string", placeholder: "intake|renewal", help: "judge as this, whatever a bundle says" },
     ...PROFILE_OPTIONS,
+    "ek-roots": {
+      type: "string",
+      placeholder: "PATH",
+      help: "manufacturers' certificates, a file or a folder (else FLEET_EK_ROOTS)",
+    },
     json: JSON_OPTION,
   },
   exitCodes: { 0: "all accepted", 1: "some refused", 2: "some unreadable" },
@@ -26,8 +34,9 @@ export const verify: Command = {
     if (args.files.length === 0) throw new UsageError("no file");
     const options = await bundleOptions(args, io);
     const counts = { accepted: 0, refused: 0, unreadable: 0 };
+    const ekRoots = await ekRootsFor(args, io);
     for (const file of args.files) {
-      const result = await verifyFile(file, options);
+      const result = await verifyFile(file, options, ekRoots);
       counts[result.verdict]++;
       if (args.flag("json")) {
         const { verdict, codes, checks } = result;
@@ -60,9 +69,31 @@ function purposeOf(value: string | undefined): Purpose | undefined {
   throw new UsageError(`--purpose ${value}: it is intake or renewal`);
 }
 
-async function verifyFile(file: string, options: BundleOptions): Promise<BundleResult> {
+type RootsAt = (nowMs: number) => EkRoots | null;
+
+async function ekRootsFor(args: Arguments, io: Io): Promise<RootsAt> {
+  const path = args.value("ek-roots") ?? io.env.FLEET_EK_ROOTS;
+  if (path === undefined) return () => null;
+  try {
+    const certificates = await readCertificates(path);
+    return (nowMs) => ekRootsOf(certificates, nowMs);
+  } catch (error) {
+    if (!(error instanceof BadFile)) throw error;
+    throw new UsageError(error.message);
+  }
+}
+
+// Dates are judged as on the day of the evidence: what was said of it then is said of it for ever.
+function momentOf(value: unknown): number {
+  const at = typeof value === "object" && value !== null && "at" in value ? Date.parse(String(value.at)) : Number.NaN;
+  return Number.isNaN(at) ? Date.now() : at;
+}
+
+async function verifyFile(file: string, options: BundleOptions, rootsAt: RootsAt): Promise<BundleResult> {
   const json = await readJsonInput(file);
-  if (typeof json !== "string") return verifyBundle(json.value, options);
+  if (typeof json !== "string") {
+    return verifyBundle(json.value, { ...options, ekRoots: rootsAt(momentOf(json.value)) });
+  }
   const check: Check = { name: "bundle", ok: false, code: "bad-request", seen: json, expected: "an evidence bundle" };
   return { verdict: "unreadable", codes: ["bad-request"], checks: [check], boot: null };
 }

@@ -15,6 +15,8 @@ export interface MadeOf {
   readonly akPublic: string;
   readonly ldevidPublic: string;
   readonly nonce: string;
+  /** Each EK's, where it was sent. */
+  readonly ekCertificates?: readonly string[];
   readonly expectedExtraData: Uint8Array;
   readonly bank: Bank;
   readonly select: readonly number[];
@@ -41,6 +43,7 @@ export function evidenceBundle(of: MadeOf): Omit<EvidenceBundle, "profile" | "se
     secureBoot: of.secureBoot,
     akPublic: of.akPublic,
     ldevidPublic: of.ldevidPublic,
+    ...(of.ekCertificates && { ekCertificates: of.ekCertificates }),
     quote: sent.quote,
     ...(sent.ldevidCertify && { certify: sent.ldevidCertify }),
     expectedExtraData: toBase64(of.expectedExtraData),

@@ -1,9 +1,7 @@
 import { FormatError } from "../formats/error.ts";
-import { readEkCertificate } from "../formats/x509/ek-certificate.ts";
 import { judgeBoot } from "./boot.ts";
-import { certificateFingerprint } from "./certificates.ts";
+import { type EkRoots, ekCertificateCheck } from "./ek-shown.ts";
 import { fromBase64, toHex } from "./hex.ts";
-import { keyDigest } from "./keys.ts";
 import type { BootPolicyProfile } from "./profile.ts";
 import { readCommandLine } from "./report.ts";
 import { attestQualifyingData, renewQualifyingData } from "./session.ts";
@@ -38,6 +36,8 @@ export interface BundleOptions {
   /** Where a name in the bundle is looked up; a name that is not there is judged without a profile. */
   readonly profiles?: ReadonlyMap<string, BootPolicyProfile>;
   readonly purpose?: Purpose;
+  /** The manufacturers' certificates; without them no chain is looked at. */
+  readonly ekRoots?: EkRoots | null;
 }
 
 export interface BundleResult {
@@ -64,7 +64,7 @@ export function verifyBundle(value: unknown, options: BundleOptions = {}): Bundl
     };
     return { verdict: "unreadable", codes: ["bad-request"], checks: [check], boot: null };
   }
-  const shown = [...bundle.ekCertificates.map(ekCertificateCheck)];
+  const shown = bundle.ekCertificates.map((one) => ekCertificateCheck(one, options.ekRoots ?? null));
   const refused = (check: Check): BundleResult => {
     return { verdict: "refused", codes: check.code ? [check.code] : [], checks: [...shown, check], boot: null };
   };
@@ -240,19 +240,5 @@ function commandLineOf(report: Uint8Array | null): string | null | Check {
       seen: error.message,
       expected: "a report with a commandLine",
     };
-  }
-}
-
-/** A certificate is shown and never stops a machine: the approved key is the trust. */
-function ekCertificateCheck(bytes: Uint8Array): Check {
-  const expected = "recorded only";
-  try {
-    const { certificate } = readEkCertificate(bytes);
-    const digest = certificate.publicKey ? keyDigest(certificate.publicKey) : "a key of another kind";
-    const seen = `${digest}, issued by ${certificate.issuerText} (${certificateFingerprint(certificate.raw)})`;
-    return { name: "ek-certificate", ok: true, seen, expected };
-  } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
-    return { name: "ek-certificate", ok: true, seen: `unreadable: ${error.message}`, expected };
   }
 }

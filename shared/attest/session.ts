@@ -18,7 +18,12 @@ interface CommonClaims {
 export interface EvidenceClaims extends CommonClaims {
   readonly step: "evidence";
   /** EK digests in challenge order, with the secret that each must give back. */
-  readonly eks: readonly { readonly digest: string; readonly public: string; readonly secret: string }[];
+  readonly eks: readonly {
+    readonly digest: string;
+    readonly public: string;
+    readonly secret: string;
+    readonly certificate?: string;
+  }[];
   readonly akPrivate?: string;
   readonly ldevidPrivate?: string;
 }

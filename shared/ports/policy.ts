@@ -13,6 +13,8 @@ export interface PolicyTexts {
   readonly ekPins: unknown;
   /** FLEET_PROFILES: name → parsed JSON with each named PEM's text in place (key `pem`). */
   readonly profiles: Readonly<Record<string, unknown>>;
+  /** FLEET_EK_ROOTS: manufacturers' certificates, DER; absent where none are given. */
+  readonly ekRoots?: readonly Uint8Array[];
   /** FLEET_TALOS_SECRETS_FILE, parsed YAML, or null. */
   readonly talosSecrets: unknown;
   /** Why the files on disk now are not what is given here; absent while they are. */

@@ -21,6 +21,7 @@ export const settingsSchema = z.object({
   FLEET_CLASS_INPUTS: inputFile.optional(),
   FLEET_PROFILES: inputFile,
   FLEET_EK_PINS: inputFile.optional(),
+  FLEET_EK_ROOTS: inputFile.optional(),
   FLEET_TALOS_SECRETS_FILE: inputFile.optional(),
   ...signerSchema,
   FLEET_TRUST_DOMAIN: z.string().regex(/^[a-z0-9.-]{1,255}$/),

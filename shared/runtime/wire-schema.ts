@@ -11,7 +11,8 @@ export const base64 = (maxBytes: number) =>
 export const statement = z.object({ attest: base64(4096), signature: base64(2048) });
 
 /** A session token as a machine hands it back. */
-export const sessionText = z.string().max(64 * 1024);
+/** A token carries what begin was sent: 64 KiB, encrypted and in base64. */
+export const sessionText = z.string().max(128 * 1024);
 
 /** PCR index → lower-case hex. */
 export const pcrValues = z.record(

@@ -106,6 +106,7 @@ export async function wire(s: Settings, checkPolicy: PolicyCheck): Promise<Wired
         classes: s.FLEET_CLASSES,
         classInputs: s.FLEET_CLASS_INPUTS ?? null,
         ekPins: s.FLEET_EK_PINS ?? null,
+        ekRoots: s.FLEET_EK_ROOTS ?? null,
         profiles: s.FLEET_PROFILES,
         talosSecrets: s.FLEET_TALOS_SECRETS_FILE ?? null,
       },

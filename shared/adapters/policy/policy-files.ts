@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parse as parseYaml } from "yaml";
 import { PortError } from "../../ports/error.ts";
 import type { PolicyPort, PolicyTexts } from "../../ports/policy.ts";
+import { certificateFiles, readCertificates } from "./certificate-files.ts";
 import { BadFile, listFiles, readJson, readProfiles, readText } from "./profile-files.ts";
 
 /** Paths of the files that git owns; null for those that are not used. */
@@ -10,6 +11,8 @@ export interface PolicyPaths {
   readonly classes: string;
   readonly classInputs: string | null;
   readonly ekPins: string | null;
+  /** A file of certificates, or a folder of such files. */
+  readonly ekRoots?: string | null;
   /** Folder of `<name>.json` and the PEM files that they name. */
   readonly profiles: string;
   readonly talosSecrets: string | null;
@@ -59,6 +62,7 @@ async function readAll(paths: PolicyPaths): Promise<PolicyTexts> {
     classes: await readJson(paths.classes),
     classInputs: await optional(paths.classInputs),
     ekPins: await optional(paths.ekPins),
+    ...(paths.ekRoots ? { ekRoots: await readCertificates(paths.ekRoots) } : {}),
     profiles: await readProfiles(paths.profiles),
     talosSecrets: paths.talosSecrets === null ? null : await readYaml(paths.talosSecrets),
   };
@@ -77,7 +81,9 @@ async function readYaml(path: string): Promise<unknown> {
 async function fingerprint(paths: PolicyPaths): Promise<string> {
   const single = [paths.classes, paths.classInputs, paths.ekPins, paths.talosSecrets];
   const inFolder = await listFiles(paths.profiles).catch(() => []);
-  const files = [...single.filter((path) => path !== null), ...inFolder.map((name) => join(paths.profiles, name))];
+  const roots = paths.ekRoots ? await certificateFiles(paths.ekRoots).catch(() => []) : [];
+  const profiles = inFolder.map((name) => join(paths.profiles, name));
+  const files = [...single.filter((path) => path !== null), ...profiles, ...roots];
   const marks = files.map(async (path) => {
     const found = await stat(path, { bigint: true }).catch(() => null);
     return found === null ? `${path} none` : `${path} ${found.ino} ${found.size} ${found.mtimeNs}`;

@@ -103,7 +103,29 @@ describe("the virtual machines under the shipped profiles", () => {
     const { out } = await run(["verify", vm("lab-sb-on"), "--json"]);
     const shown = lines(out)[0]?.checks.filter((check) => check.name === "ek-certificate");
     expect(shown?.map((check) => check.ok)).toEqual([true, true]);
-    expect(shown?.[0]?.seen).toMatch(/^sha256:[0-9a-f]{64}, issued by CN=/);
+    expect(shown?.[0]?.seen).toMatch(
+      /^sha256:[0-9a-f]{64}, TPM id:00001014 swtpm id:20191023, issued by CN=swtpm-localca, /,
+    );
+  });
+
+  test("EK certificates are followed to the manufacturer's root, where its certificates are given", async () => {
+    const shown = async (...args: string[]) => {
+      const { code, out } = await run(["verify", vm("lab-sb-on"), "--json", ...args]);
+      expect(code).toBe(0);
+      return lines(out)[0]?.checks.flatMap((check) => (check.name === "ek-certificate" ? [check.seen] : []));
+    };
+    expect(await shown()).toEqual([
+      expect.stringMatching(/no FLEET_EK_ROOTS$/),
+      expect.stringMatching(/no FLEET_EK_ROOTS$/),
+    ]);
+    expect(await shown("--ek-roots", vectorPath("vm/ekca"))).toEqual([
+      expect.stringMatching(/, chain to CN=swtpm-localca-rootca$/),
+      expect.stringMatching(/, chain to CN=swtpm-localca-rootca$/),
+    ]);
+    expect(await shown("--ek-roots", vectorPath("vm/certs"))).toEqual([
+      expect.stringMatching(/, no chain: issuer not known: CN=swtpm-localca$/),
+      expect.stringMatching(/, no chain: issuer not known: CN=swtpm-localca$/),
+    ]);
   });
 
   test("a bundle that names a profile is judged by it, and by another on demand", async () => {
@@ -155,6 +177,8 @@ describe("a wrong call ends with 64 and says what is wrong", () => {
     [["verify", "a", "--surplus"], /Unknown option '--surplus'/],
     [["verify", "a", "--profiles", "/nowhere"], /\/nowhere: ENOENT/],
     [["verify", "a", "--operator", "/nowhere"], /--operator \/nowhere: cannot be read/],
+    [["verify", "a", "--ek-roots", "/nowhere"], /\/nowhere: no certificate/],
+    [["verify", "a", "--ek-roots", vectorPath("vm/manifest.json")], /something else than certificates/],
     [["surprise"], /no command surprise/],
     [["eventlog"], /one file/],
     [["eventlog", "a", "b"], /one file/],
