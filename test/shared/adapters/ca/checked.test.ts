@@ -24,6 +24,14 @@ describe("a signature in whatever form", () => {
     expect(verifies(await answers(make).sign(tbs))).toBe(true);
   });
 
+  it("of P-384 too", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-384" });
+    const larger = { ...issuer, algorithm: "ecdsa-sha384", publicKey } as const;
+    const by = { key: privateKey, dsaEncoding: "ieee-p1363" } as const;
+    const signature = await checkedSigner(larger, async (bytes) => sign("sha384", bytes, by)).sign(tbs);
+    expect(verify("sha384", tbs, publicKey, signature)).toBe(true);
+  });
+
   it("r or s that begin with zeros or a high bit are minimal in DER", async () => {
     let seen = 0;
     for (let i = 0; i < 400; i++) {
