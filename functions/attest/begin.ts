@@ -8,7 +8,7 @@ import { profileNamed, quoteAsked } from "../../shared/attest/profile-named.ts";
 import type { EvidenceClaims } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
 import type { Refusal, RefusalCode } from "../../shared/attest/verdict.ts";
-import { conflictOf, inventory } from "../../shared/engine/observe.ts";
+import { boundUuids, conflictOf, inventory } from "../../shared/engine/observe.ts";
 import { parseRecord } from "../../shared/engine/records.ts";
 import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
 import { isSerial, isUuid } from "../../shared/fleet/conflicts.ts";
@@ -23,6 +23,7 @@ import { newSession } from "../../shared/runtime/session.ts";
 import { type Areas, readAreas } from "./areas.ts";
 import { type Claim, keepClaim } from "./claims.ts";
 import { judgedClass } from "./judged-class.ts";
+import { changedIdentity } from "./same-machine.ts";
 import { beginRequest } from "./schema.ts";
 
 type Found =
@@ -42,14 +43,12 @@ async function findDevice(deps: Deps, serial: string, uuid: string): Promise<Fou
   if (conflict !== null) return no("inventory-conflict", `${device.name} ${conflict}: correct NetBox`);
   if (!isExpected(device.status)) return no("not-expected", `${device.name} is ${device.status}: set it planned first`);
   const holders = await deps.world.records.byUuid(uuid);
-  // A record outlives its device; a board that moved on to another row is that row's.
-  const others = new Set(devices.filter((d) => d.id !== device.id && d.status !== "offline").map((d) => d.id));
-  if (holders.some((r) => others.has(r.deviceId))) return no("uuid-conflict", `another device has UUID ${uuid}`);
+  // A record outlives its device, and a board the row it was in; one that moved on to another row is that row's.
+  const others = devices.filter((d) => d.id !== device.id && d.status !== "offline");
+  const bound = boundUuids(others, new Map(holders.map((r) => [r.deviceId, parseRecord(r)])));
+  if (bound.size > 0) return no("uuid-conflict", `another device has UUID ${uuid}`);
   const own = await deps.world.records.get(device.id);
-  const record = own === null ? null : parseRecord(own);
-  if (record !== null && record.uuid !== null && record.uuid !== uuid)
-    return no("uuid-conflict", `${device.name} has attested with another UUID before`);
-  return { ok: true, device, record };
+  return { ok: true, device, record: own === null ? null : parseRecord(own) };
 }
 
 /** The bank and PCRs that the class's profile wants. */
@@ -127,6 +126,8 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
     return wait("ek-not-pinned", "a NetBox binding lies outside FLEET_EK_PINS", device);
   const bound = bindEks(approved, presented);
   if (!bound.ok) return wait(bound.refusal.code, bindingAdvice(bound.refusal, device.name), device);
+  const changed = changedIdentity(device, found.record, uuid);
+  if (changed !== null) return wait(changed.code, changed.detail, device);
   const wrongKey = judgeAk(areas.ak) ?? judgeLdevid(areas.ldevid);
   if (wrongKey !== null) return problem(wrongKey.code, wrongKey.detail);
   const { unsupported, bank, select } = await quoteOf(deps, device, found.record);

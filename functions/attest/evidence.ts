@@ -28,7 +28,7 @@ import { problem } from "../../shared/runtime/problem.ts";
 import { newSession, takeSession } from "../../shared/runtime/session.ts";
 import { judgedClass } from "./judged-class.ts";
 import { recordMac } from "./mac.ts";
-import { isSameMachine } from "./same-machine.ts";
+import { changedIdentity, isSameMachine } from "./same-machine.ts";
 import { confirmClaims, evidenceClaims, evidenceRequest } from "./schema.ts";
 
 type Ask = ReturnType<typeof evidenceRequest.parse>;
@@ -160,8 +160,8 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
   if (!isSameMachine(device, claims))
     return problem("identity-changed", "serial or approved EKs changed since begin; start again");
   const before = await updateRecord(world, device, () => null);
-  if (before.uuid !== null && before.uuid !== claims.uuid)
-    return problem("uuid-conflict", `${device.name} has attested with another UUID before`);
+  const changed = changedIdentity(device, before, claims.uuid);
+  if (changed !== null) return problem(changed.code, changed.detail);
   const judged = await judge(deps, ask, claims, device, before);
   const { verdict } = judged;
   await keep(deps, device, ask, claims, judged);

@@ -1,3 +1,4 @@
+import { boundUuid } from "../fleet/binding.ts";
 import type { BootPlaneObjects } from "../fleet/boot-plane.ts";
 import { type ClassInputs, type ClassTable, classInputsSchema, classTableSchema } from "../fleet/class.ts";
 import { type CsrView, type NodeView, TOKEN_GROUP } from "../fleet/cluster.ts";
@@ -146,8 +147,23 @@ export async function conflictOf(world: World, deviceId: number, devices?: reado
   const stored = await world.records.get(deviceId);
   const uuid = stored === null ? null : parseRecord(stored).uuid;
   const holders = uuid === null ? [] : await world.records.byUuid(uuid);
-  const uuids = new Map(uuid === null ? [] : holders.map((h) => [h.deviceId, uuid] as const));
-  return inventoryConflicts(devices ?? (await inventory(world)), uuids).get(deviceId) ?? null;
+  const all = devices ?? (await inventory(world));
+  const records = new Map(holders.map((h) => [h.deviceId, parseRecord(h)] as const));
+  return inventoryConflicts(all, boundUuids(all, records)).get(deviceId) ?? null;
+}
+
+/** Device id → the UUID that binds it. */
+export function boundUuids(
+  devices: readonly Device[],
+  records: ReadonlyMap<number, DeviceRecord>,
+): ReadonlyMap<number, string> {
+  return new Map(
+    devices.flatMap((device) => {
+      const record = records.get(device.id);
+      const uuid = record === undefined ? null : boundUuid(device, record);
+      return uuid === null ? [] : [[device.id, uuid] as const];
+    }),
+  );
 }
 
 /** Reads a device, its record and the fleet's memory afresh; null where NetBox has no such device of the role. */

@@ -10,7 +10,16 @@ import { freeSlot, orphanedSlots } from "../fleet/slots.ts";
 import { PortError } from "../ports/error.ts";
 import { applySteps } from "./apply/index.ts";
 import { settleGone } from "./gone.ts";
-import { type Bulk, conflictOf, currentClasses, type LookContext, lookAgain, observeDevice, seen } from "./observe.ts";
+import {
+  type Bulk,
+  boundUuids,
+  conflictOf,
+  currentClasses,
+  type LookContext,
+  lookAgain,
+  observeDevice,
+  seen,
+} from "./observe.ts";
 import { loadFleet, parseRecord, updateFleet, updateRecord } from "./records.ts";
 import type { World } from "./world.ts";
 
@@ -121,8 +130,7 @@ async function fullPass(world: World, keepLock: () => Promise<void>): Promise<Pa
         : await seen(world, device.name, async () => parseRecord(found));
     if (record !== null) records.set(device.id, record);
   }
-  const uuids = new Map([...records].flatMap(([id, r]) => (r.uuid === null ? [] : [[id, r.uuid] as const])));
-  const conflicts = inventoryConflicts(devices, uuids);
+  const conflicts = inventoryConflicts(devices, boundUuids(devices, records));
   const bulk = await readBulk(world, devices);
   let steps = 0;
   let failed = 0;

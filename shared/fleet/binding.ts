@@ -30,6 +30,23 @@ export function approvedDigests(value: unknown): readonly string[] {
     .sort();
 }
 
+interface Passed {
+  readonly passedEks: readonly string[] | null;
+}
+
+/** Whether the approved EKs are others than those of the last pass: the TPM, or the mainboard with it, was replaced. */
+export function eksChanged(device: { readonly approvedEks: unknown }, { passedEks }: Passed): boolean {
+  return passedEks !== null && approvedDigests(device.approvedEks).join() !== passedEks.join();
+}
+
+/** The recorded UUID, while it binds: it came with the EKs, and another mainboard has others of both. */
+export function boundUuid(
+  device: { readonly approvedEks: unknown },
+  record: Passed & { readonly uuid: string | null },
+): string | null {
+  return eksChanged(device, record) ? null : record.uuid;
+}
+
 /** FLEET_EK_PINS: device name → digests. A binding outside the pins of its device is `ek-not-pinned`. */
 export function outsidePins(pins: unknown, deviceName: string, digests: readonly string[]): boolean {
   if (pins === null || digests.length === 0) return false;

@@ -1,4 +1,4 @@
-import { approvedDigests } from "../binding.ts";
+import { eksChanged } from "../binding.ts";
 import { freezeClass } from "../class.ts";
 import { isName, isSerial } from "../conflicts.ts";
 import type { Device } from "../device.ts";
@@ -87,6 +87,5 @@ export function failingGate(o: Observed, kind: RunKind): Gate | null {
 /** `approved_eks` changed on a device that has passed before; setting it planned again accepts the change. */
 export function identityChanged(o: Pick<Observed, "device" | "record">): boolean {
   const { device, record } = o;
-  if (record.passedEks === null || device.status === "planned" || device.status === "decommissioning") return false;
-  return approvedDigests(device.approvedEks).join() !== record.passedEks.join();
+  return device.status !== "planned" && device.status !== "decommissioning" && eksChanged(device, record);
 }

@@ -1,4 +1,4 @@
-import { approvedDigests } from "../binding.ts";
+import { approvedDigests, boundUuid } from "../binding.ts";
 import type { Device } from "../device.ts";
 import { type Happening, withJournal } from "../journal.ts";
 import { isMass } from "../mass.ts";
@@ -60,7 +60,7 @@ export function afterIntake(
     const next: DeviceRecord = {
       ...record,
       ...session,
-      uuid: record.uuid ?? about.uuid,
+      uuid: boundUuid(device, record) ?? about.uuid,
       passedEks: [...approvedDigests(device.approvedEks)],
       quarantine: record.quarantine?.by === "intake" ? null : record.quarantine,
       attention: record.attention?.about === "confirm" ? record.attention : null,

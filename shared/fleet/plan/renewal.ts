@@ -1,4 +1,4 @@
-import { approvedDigests } from "../binding.ts";
+import { eksChanged } from "../binding.ts";
 import type { FrozenClass } from "../class.ts";
 import type { Device } from "../device.ts";
 import { type Happening, withJournal } from "../journal.ts";
@@ -64,7 +64,7 @@ export function renewalBar(device: Device, record: DeviceRecord): RenewalBar | n
       code: "unsupported-class",
       detail: `class ${installed.class.name}, as installed, has reattest ${reattest}: its nodes do not renew`,
     };
-  if (passedEks === null || approvedDigests(device.approvedEks).join() !== passedEks.join())
+  if (passedEks === null || eksChanged(device, record))
     return {
       code: "identity-changed",
       detail: `approved_eks of ${name} changed since the last pass: no renewal until it is set planned and attests`,

@@ -1,4 +1,4 @@
-import { approvedDigests } from "../binding.ts";
+import { approvedDigests, boundUuid } from "../binding.ts";
 import { freezeClass } from "../class.ts";
 import { bootMac, objectName } from "../device.ts";
 import { workflow as workflowManifest, workflowName } from "../manifests/workflow.ts";
@@ -83,7 +83,7 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
         ? { device: device.installDisk, serial: device.installDiskSerial }
         : null,
     serial: device.serial,
-    uuid: d.record.uuid,
+    uuid: boundUuid(device, d.record),
     eks: [...approvedDigests(device.approvedEks)],
     mac,
     bootMode,

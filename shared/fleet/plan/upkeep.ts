@@ -1,3 +1,4 @@
+import { boundUuid } from "../binding.ts";
 import { objectName } from "../device.ts";
 import { hardware } from "../manifests/hardware.ts";
 import { machine } from "../manifests/machine.ts";
@@ -28,7 +29,7 @@ export function upkeep(d: Draft): void {
   const answer = machine(o.device, o.settings);
   if (!answer.ok && answer.reason !== "none") d.condition("BmcRefused", answer.reason, answer.text);
   const retired = o.device.status === "offline" && d.record.retire?.offlineAtMs != null;
-  const wanted = hardware(o.device, isUnfinished(d.record.run) && !retired, answer.ok, d.record.uuid);
+  const wanted = hardware(o.device, isUnfinished(d.record.run) && !retired, answer.ok, boundUuid(o.device, d.record));
   const seen = o.bootPlane.hardware.find((h) => h.name === name);
   let changed = false;
   if (answer.ok) {
