@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAdaptorServer, type ServerType } from "@hono/node-server";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { attestApp } from "../../../functions/attest/app.ts";
+import { lookupApp } from "../../../functions/lookup/app.ts";
+import { SoftTpm } from "../../../infra/lab/tpm/soft-tpm.ts";
+import { loadFleet, parseRecord } from "../../../shared/engine/records.ts";
+import { fakeAuthority } from "../../fakes/authority.ts";
+import { type FakeDeps, fakeDeps, fakeWorld } from "../../fakes/world.ts";
+import { aDevice, CLASSES, SETTINGS } from "../../scenarios/fixtures.ts";
+import { vector } from "../../vectors/read.ts";
+import { expectCode } from "./box.ts";
+import { base64, Machine } from "./machine.ts";
+
+// A mainboard is replaced: the chassis keeps its serial, its TPM and UUID are others. The old binding refuses it, its claim
+// is shown, and only what the owner writes into NetBox from independent evidence lets it in (spec/10, section 1).
+
+const directory = mkdtempSync(join(tmpdir(), "fleetd-swap-"));
+const issuer = fakeAuthority("Device CA");
+const boots = fakeAuthority("Boot authority");
+let oldBoard: SoftTpm;
+let newBoard: SoftTpm;
+let deps: FakeDeps;
+let server: ServerType;
+let url: string;
+let before: Machine;
+let after: Machine;
+
+const bindings = (digests: readonly string[], source: string) => digests.map((digest) => ({ digest, source }));
+const record = async () => {
+  const stored = await deps.world.records.get(7);
+  return stored === null ? null : parseRecord(stored);
+};
+const claims = async () => {
+  const answer = await lookupApp(deps, () => ({})).request("/claims");
+  return ((await answer.json()) as { claims: Record<string, unknown>[] }).claims;
+};
+
+async function machineOf(tpm: SoftTpm, serial?: string): Promise<Machine> {
+  const machine = new Machine(tpm, url);
+  if (serial !== undefined) Object.assign(machine, { serial });
+  await machine.boot({ authority: boots.der, dbCertificates: [boots.der], secureBoot: true });
+  return machine;
+}
+
+beforeAll(() => {
+  oldBoard = new SoftTpm(join(directory, "old"));
+  newBoard = new SoftTpm(join(directory, "new"));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+beforeEach(async () => {
+  const talos = { name: "talos", bank: "sha256", authorities: [{ pem: boots.pem, for: ["hookos"] }] };
+  const policy = { classes: CLASSES, classInputs: null, ekPins: null, profiles: { talos }, talosSecrets: null };
+  const settings = { ...SETTINGS, durations: { ...SETTINGS.durations, inventoryCopyMs: 1 } };
+  deps = fakeDeps(await fakeWorld({ directory, issuer, policy, settings }));
+  await loadFleet(deps.world);
+  server = createAdaptorServer({ fetch: attestApp(deps).fetch });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  before = await machineOf(oldBoard);
+  const approvedEks = bindings(await oldBoard.ekDigests(), "SCAN:receiving 1");
+  deps.world.netbox.declare({ ...aDevice(), status: "active", serial: before.serial, approvedEks });
+  expect((await before.evidence(await before.begun())).status).toBe(200);
+  after = await machineOf(newBoard, before.serial);
+});
+afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+const change = async (row: Record<string, unknown>) => {
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  deps.world.netbox.owner(7, row);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+it("refused by the old binding, claimed, and let in by the owner's word alone", async () => {
+  const certificate = base64(vector("vm/lab-sb-on/ek-rsa.crt.der"));
+  const eks = newBoard.eks().map((area) => ({ public: base64(area), certificate }));
+  for (let tries = 0; tries < 3; tries++) expectCode(await after.begin({ eks }), 409, "ek-not-approved");
+  expect(await record()).toMatchObject({ uuid: before.uuid, passedEks: [...(await oldBoard.ekDigests())].sort() });
+  expect(deps.world.netbox.row(7).approvedEks).toEqual(bindings(await oldBoard.ekDigests(), "SCAN:receiving 1"));
+
+  const [claim, ...others] = await claims();
+  expect(others).toEqual([]);
+  expect(claim).toMatchObject({ serial: before.serial, device: "w1", code: "ek-not-approved", contested: false });
+  expect(claim?.eks).toEqual(
+    (await newBoard.ekDigests()).map((digest) => ({
+      digest,
+      certificate,
+      issuer: "CN=swtpm-localca",
+      says: expect.stringMatching(/^sha256:[0-9a-f]{64}, TPM id:00001014 .*no FLEET_EK_ROOTS$/),
+    })),
+  );
+
+  // The owner compared the claim with the supplier's record; the device still counts as the one that was installed.
+  const approvedEks = bindings(await newBoard.ekDigests(), "SUPPLIER:delivery 9, board 3");
+  await change({ approvedEks });
+  expectCode(await before.begin(), 409, "ek-not-approved");
+  expectCode(await after.begin(), 409, "identity-changed");
+  expect(await record()).toMatchObject({ uuid: before.uuid });
+
+  await change({ status: "planned" });
+  expect((await after.evidence(await after.begun())).status).toBe(200);
+  expect(await record()).toMatchObject({ uuid: after.uuid, passedEks: [...(await newBoard.ekDigests())].sort() });
+  expectCode(await before.begin(), 409, "ek-not-approved");
+});
+
+it("the owner's word between the two steps ends the session", async () => {
+  const begun = await before.begun();
+  await change({ approvedEks: bindings([...(await oldBoard.ekDigests()), ...(await newBoard.ekDigests())], "SCAN:2") });
+  expectCode(await before.evidence(begun), 409, "identity-changed");
+  expect(await record()).toMatchObject({ passedEks: [...(await oldBoard.ekDigests())].sort() });
+});
+
+it("the same TPM under another UUID is no new mainboard", async () => {
+  const moved = await machineOf(oldBoard, before.serial);
+  expectCode(await moved.begin(), 409, "uuid-conflict");
+});
+
+it("EK certificates are kept in the bundle and shown in the verdict, with their chain where roots are given", async () => {
+  const ekRoots = ["ekca/issuer.pem", "ekca/root.pem"].map((file) => vector(`vm/${file}`));
+  const { readCertificatePems } = await import("../../../shared/formats/x509/pem.ts");
+  const ders = ekRoots.flatMap((pem) => readCertificatePems(new TextDecoder().decode(pem)));
+  deps.world.policyTexts = { ...deps.world.policyTexts, ekRoots: ders };
+  const certificate = base64(vector("vm/lab-sb-on/ek-rsa.crt.der"));
+  const eks = oldBoard.eks().map((area, i) => ({ public: base64(area), ...(i === 0 ? { certificate } : {}) }));
+  const { body } = await before.begin({ eks });
+  const answer = await before.evidence(body as never);
+  expect(answer.status).toBe(200);
+  expect((answer.body.verdict as { checks: unknown[] }).checks[0]).toEqual({
+    name: "ek-certificate",
+    ok: true,
+    seen: expect.stringMatching(/chain to CN=swtpm-localca-rootca$/),
+    expected: "recorded only",
+  });
+  expect(JSON.parse(deps.world.evidence.at(-1)?.json ?? "{}").ekCertificates).toEqual([certificate]);
+});
