@@ -11,10 +11,13 @@ export interface Arguments {
   readonly files: readonly string[];
   flag(name: string): boolean;
   value(name: string): string | undefined;
+  /** Every value of an option that may be given again. */
+  values(name: string): readonly string[];
 }
 
 export interface Option {
   readonly type: "string" | "boolean";
+  readonly multiple?: boolean;
   readonly help: string;
   /** What stands for the value in the help; for options of type string. */
   readonly placeholder?: string;
@@ -42,6 +45,8 @@ export const USAGE_EXIT_CODE = 64;
 export const JSON_OPTION: Option = { type: "boolean", help: "for programs: JSON instead of text" };
 
 export function parseArgsOptions(command: Command): NonNullable<ParseArgsConfig["options"]> {
-  const entries = Object.entries(command.options).map(([name, { type }]) => [name, { type }] as const);
+  const entries = Object.entries(command.options).map(([name, { type, multiple }]) => {
+    return [name, { type, multiple: multiple ?? false }] as const;
+  });
   return { ...Object.fromEntries(entries), help: { type: "boolean", short: "h" } };
 }

@@ -32,8 +32,8 @@ export interface AdminAnswer {
 }
 
 export interface AdminClient {
-  /** @throws Error with words for a person where there is no answer that can be read */
-  post(path: string, body: object): Promise<AdminAnswer>;
+  /** POST with a body, GET without. @returns words for a person where there is no answer that can be read */
+  ask(path: string, body?: object): Promise<AdminAnswer | string>;
 }
 
 function fileOf(path: string, what: string): string {
@@ -59,39 +59,43 @@ export function adminClient(args: Arguments, io: Io): AdminClient {
   if (token === undefined && cert === undefined)
     throw new UsageError("--token-file or --cert (FLEET_ADMIN_TOKEN_FILE, FLEET_ADMIN_CLIENT_CERT) is needed");
   const options = {
-    method: "POST",
     timeout: TIMEOUT_MS,
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),
   };
-  return {
-    post: (path, body) =>
-      new Promise((resolve, reject) => {
-        const url = new URL(path, base);
-        const text = JSON.stringify(body);
-        const headers = {
-          "content-type": "application/json",
-          "content-length": Buffer.byteLength(text),
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        };
-        const ask = url.protocol === "https:" ? httpsRequest : httpRequest;
-        const asked = ask(url, { ...options, headers }, (response) => {
-          const parts: Buffer[] = [];
-          response.on("data", (part: Buffer) => parts.push(part));
-          response.on("error", reject);
-          response.on("end", () => {
-            try {
-              const read = JSON.parse(Buffer.concat(parts).toString()) as AdminAnswer["body"];
-              resolve({ status: response.statusCode ?? 0, body: read });
-            } catch {
-              reject(new Error(`${url.origin} answered ${response.statusCode ?? 0} without JSON`));
-            }
-          });
+  const ask = (path: string, body: object | undefined) =>
+    new Promise<AdminAnswer>((resolve, reject) => {
+      const url = new URL(path, base);
+      const text = body === undefined ? "" : JSON.stringify(body);
+      const headers = {
+        ...(body !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      };
+      const request = url.protocol === "https:" ? httpsRequest : httpRequest;
+      const method = body === undefined ? "GET" : "POST";
+      const asked = request(url, { ...options, method, headers }, (response) => {
+        const parts: Buffer[] = [];
+        response.on("data", (part: Buffer) => parts.push(part));
+        response.on("error", reject);
+        response.on("end", () => {
+          try {
+            const read = JSON.parse(Buffer.concat(parts).toString()) as AdminAnswer["body"];
+            resolve({ status: response.statusCode ?? 0, body: read });
+          } catch {
+            reject(new Error(`${url.origin} answered ${response.statusCode ?? 0} without JSON`));
+          }
         });
-        asked.on("timeout", () => asked.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
-        asked.on("error", (error) => reject(new Error(`${url.origin}: ${error.message}`)));
-        asked.end(text);
+      });
+      asked.on("timeout", () => asked.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
+      asked.on("error", (error) => reject(new Error(`${url.origin}: ${error.message}`)));
+      asked.end(text);
+    });
+  return {
+    ask: (path, body) =>
+      ask(path, body).catch((error: unknown) => {
+        if (error instanceof Error) return error.message;
+        throw error;
       }),
   };
 }

@@ -45,12 +45,7 @@ export const adopt: Command = {
       return NO_ANSWER;
     }
     const certificates = new TextDecoder().decode(bytes);
-    const answer = await client
-      .post(`/devices/${encodeURIComponent(device)}/adopt`, { certificates })
-      .catch((error: unknown) => {
-        if (error instanceof Error) return error.message;
-        throw error;
-      });
+    const answer = await client.ask(`/devices/${encodeURIComponent(device)}/adopt`, { certificates });
     if (typeof answer === "string") {
       io.err(`fleetctl adopt: ${plain(answer)}`);
       return NO_ANSWER;

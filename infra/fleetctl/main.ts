@@ -2,12 +2,14 @@
 import { parseArgs } from "node:util";
 import { type Arguments, type Command, type Io, parseArgsOptions, USAGE_EXIT_CODE, UsageError } from "./_command.ts";
 import { adopt } from "./adopt.ts";
+import { approve } from "./approve.ts";
+import { claims } from "./claims.ts";
 import { diff } from "./diff.ts";
 import { eventlog } from "./eventlog.ts";
 import { commandHelp, overview } from "./help.ts";
 import { verify } from "./verify.ts";
 
-export const COMMANDS: readonly Command[] = [adopt, diff, eventlog, verify];
+export const COMMANDS: readonly Command[] = [adopt, approve, claims, diff, eventlog, verify];
 
 /** Carries out one call. @returns its exit code */
 export async function fleetctl(argv: readonly string[], io: Io): Promise<number> {
@@ -47,6 +49,10 @@ function argumentsOf(command: Command, rest: readonly string[]): Arguments {
       value: (option) => {
         const value = given.get(option);
         return typeof value === "string" ? value : undefined;
+      },
+      values: (option) => {
+        const value = given.get(option);
+        return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
       },
     };
   } catch (error) {
