@@ -1,4 +1,5 @@
 import { childrenOf, expectTag, readDer, readDerPrefix, TAG } from "../der.ts";
+import { FormatError } from "../error.ts";
 import {
   type Certificate,
   extendedKeyUsages,
@@ -29,8 +30,9 @@ export interface EkCertificate {
 const NV_HEADER_BYTES = 7;
 
 /**
- * The certificate alone out of an NV index: the stored-certificate header before it and whatever pads the index behind
- * it (ff, 00 and 11 are shipped) go, by the certificate's own length.
+ * The certificate alone out of an NV index: the stored-certificate header before it goes, and what pads the index behind
+ * it, by the certificate's own length. Chips pad with one octet over and over (ff, 00 and 11 are shipped); else it is no
+ * padding.
  * @throws FormatError
  * @see TCG PC Client Specific Implementation Specification for Conventional BIOS, 1.21, 7.3.2 (TCG_PCCLIENT_STORED_CERT)
  */
@@ -39,7 +41,11 @@ export function trimCertificate(bytes: Uint8Array): { der: Uint8Array; headerByt
   const headed = bytes[0] === 0x10 && bytes[1] === 0x01 && bytes[2] === 0x00 && bytes[5] === 0x10 && bytes[6] === 0x02;
   const headerBytes = headed ? NV_HEADER_BYTES : 0;
   const der = expectTag(readDerPrefix(bytes.subarray(headerBytes), name, headerBytes), TAG.SEQUENCE, name).raw;
-  return { der, headerBytes, paddingBytes: bytes.length - headerBytes - der.length };
+  const padding = bytes.subarray(headerBytes + der.length);
+  if (padding.some((octet) => octet !== padding[0])) {
+    throw new FormatError("trailing", name, headerBytes + der.length, `${padding.length} bytes that are no padding`);
+  }
+  return { der, headerBytes, paddingBytes: padding.length };
 }
 
 /**

@@ -77,8 +77,12 @@ describe.each(readable.map((one) => [one.file, one] as const))("%s", (file, entr
   });
 
   test("whatever pads the index behind it is cut", () => {
-    const longer = Uint8Array.from([...parsed.certificate.raw, 0x12, 0x34]);
-    expect(readEkCertificate(longer)).toEqual({ ...parsed, headerBytes: 0, paddingBytes: 2 });
+    for (const octet of [0x00, 0x11, 0xff]) {
+      const longer = Uint8Array.from([...parsed.certificate.raw, octet, octet]);
+      expect(readEkCertificate(longer)).toEqual({ ...parsed, headerBytes: 0, paddingBytes: 2 });
+    }
+    const other = Uint8Array.from([...parsed.certificate.raw, 0x12, 0x34]);
+    expect(refusedAs(() => readEkCertificate(other))).toBe("trailing");
   });
 });
 
