@@ -69,7 +69,7 @@ export function verifyBundle(value: unknown, options: BundleOptions = {}): Bundl
     return { verdict: "refused", codes: check.code ? [check.code] : [], checks: [...shown, check], boot: null };
   };
   const purpose = options.purpose ?? bundle.purpose;
-  const unbound = bindingCheck(bundle, purpose);
+  const unbound = bindingCheck(bundle);
   if (unbound) return refused(unbound);
   const { bank, select } = bundle.request;
   const pcrs = bundle.pcrs[bank] ?? {};
@@ -213,18 +213,20 @@ function pcrsOf(value: unknown): EvidenceBundle["pcrs"] | null {
   return banks as EvidenceBundle["pcrs"];
 }
 
-// Where the challenge is kept, the extraData follows from it and from the report that the AK signed with it.
-function bindingCheck(bundle: ReadBundle, purpose: Purpose): Check | null {
-  const { nonce, report, ldevidPublic } = bundle;
-  if (!nonce || !report || (purpose === "renewal" && !ldevidPublic)) return null;
-  const none = new Uint8Array(0);
+// Where the challenge is kept, the extraData follows from it and from the report that the AK signed with it: by what
+// the bundle was made for, whatever it is judged for now.
+function bindingCheck({ nonce, report, ldevidPublic, purpose, expectedExtraData }: ReadBundle): Check | null {
+  if (!nonce || !report) return null;
+  const seen = toHex(expectedExtraData);
+  const unbound = (expected: string): Check => {
+    return { name: "challenge", ok: false, code: "quote-invalid", seen, expected };
+  };
+  if (purpose === "renewal" && !ldevidPublic) return unbound("the ldevidPublic that a renewal's challenge is bound to");
   const expected =
-    purpose === "intake"
-      ? attestQualifyingData(nonce, report)
-      : renewQualifyingData(nonce, report, ldevidPublic ?? none);
-  if (toHex(expected) === toHex(bundle.expectedExtraData)) return null;
-  const seen = toHex(bundle.expectedExtraData);
-  return { name: "challenge", ok: false, code: "quote-invalid", seen, expected: toHex(expected) };
+    purpose === "renewal" && ldevidPublic
+      ? renewQualifyingData(nonce, report, ldevidPublic)
+      : attestQualifyingData(nonce, report);
+  return toHex(expected) === seen ? null : unbound(toHex(expected));
 }
 
 function commandLineOf(report: Uint8Array | null): string | null | Check {

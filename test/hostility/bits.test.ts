@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { verifyBundle } from "../../shared/attest/bundle.ts";
 import type { Purpose } from "../../shared/attest/verdict.ts";
 import { Judge } from "./bits.ts";
 import { KEY_KINDS, type KeyKind, softSet } from "./evidence.ts";
@@ -105,5 +106,27 @@ describe.each(sets)("%s, %s: every bit, every prefix, every trailing byte", (kin
     ];
     for (const other of selections) judge.change(withField(set.bundle, "request.select", other), `${other}`, null);
     expect(judge.reasons()).toEqual([]);
+  });
+});
+
+describe("what a bundle was made for, and what it is judged for", () => {
+  const { bundle, profile } = softSet("P-256", "renewal");
+  const intake = softSet("P-256", "intake");
+  const codes = (value: unknown, purpose?: Purpose) =>
+    verifyBundle(value, { ...(profile ? { profile } : {}), ...(purpose ? { purpose } : {}) }).codes;
+
+  test("judged for the other purpose, its challenge is still the one that it was made with", () => {
+    expect(codes(bundle, "intake")).toEqual(["not-hookos"]);
+    expect(codes(intake.bundle, "renewal")).toEqual(["authority-not-accepted"]);
+  });
+  test("said to be made for the other, it is refused", () => {
+    expect(codes({ ...bundle, purpose: "intake" })).toEqual(["quote-invalid"]);
+    expect(codes({ ...intake.bundle, purpose: "renewal" })).toEqual(["quote-invalid"]);
+  });
+  test("without the key that its challenge is bound to, nothing binds its report", () => {
+    expect(codes(withField(withField(bundle, "ldevidPublic", undefined), "certify", undefined))).toEqual([
+      "quote-invalid",
+    ]);
+    expect(codes(withField(bundle, "ldevidPublic", undefined))).toEqual(["bad-request"]);
   });
 });

@@ -47,7 +47,9 @@ function refusedOr<T>(read: () => T): T | null {
     return read();
   } catch (error) {
     if (!(error instanceof FormatError || error instanceof EventLogError)) throw error;
-    note(error instanceof FormatError ? `${error.structure} ${error.code}` : error.message.replace(/\d+/g, ""));
+    note(
+      error instanceof FormatError ? `${error.structure} ${error.code}` : error.message.replace(/0x[0-9a-f]+|\d+/g, ""),
+    );
     return null;
   }
 }
