@@ -1,9 +1,11 @@
+import { constants, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { verifyBundle } from "../../shared/attest/bundle.ts";
+import { signatureProblem } from "../../shared/attest/signature.ts";
 import { decode, encode } from "../../shared/formats/codec.ts";
-import { TPM2B_PUBLIC, TPMT_PUBLIC } from "../../shared/formats/tpm2/public.ts";
+import { TPM2B_PUBLIC, TPMT_PUBLIC, type TpmtPublic } from "../../shared/formats/tpm2/public.ts";
 import { TPMT_SIGNATURE } from "../../shared/formats/tpm2/signature.ts";
-import { KEY_KINDS, type KeyKind, softSet } from "./evidence.ts";
+import { KEY_KINDS, type KeyKind, softKey, softSet } from "./evidence.ts";
 import { bytesAt, factsOf, withBytes, withField } from "./fields.ts";
 
 const ORDER: Readonly<Record<string, bigint>> = {
@@ -134,3 +136,41 @@ describe.each(["RSASSA", "RSAPSS"] as const)("%s signatures", (kind) => {
       ).toBe("quote-invalid");
   });
 });
+
+describe("a signature that is the key's, by another scheme or hash than it declares", () => {
+  const attempts: readonly (readonly [KeyKind, string, number, number])[] = [
+    ["RSASSA", "sha384", 0x0014, 0x000c],
+    ["RSASSA", "sha256", 0x0016, 0x000b],
+    ["RSAPSS", "sha384", 0x0014, 0x000c],
+    ["RSAPSS", "sha256", 0x0016, 0x000b],
+    ["P-256", "sha384", 0x0018, 0x000c],
+    ["P-384", "sha256", 0x0018, 0x000b],
+  ];
+  test.each(attempts)("%s: %s under 0x%i", (kind, hash, sigAlg, hashAlg) => {
+    const { key } = softKey(kind);
+    const attest = bytesAt(bundleOf(kind), "quote.attest");
+    const padding = sigAlg === 0x0016 ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;
+    const options = sigAlg === 0x0018 ? { dsaEncoding: "ieee-p1363" as const } : { padding };
+    const raw = new Uint8Array(sign(hash, attest, { key: key.privateKey, ...options }));
+    const half = raw.length / 2;
+    const parts = { signatureR: raw.subarray(0, half), signatureS: raw.subarray(half) };
+    const made =
+      sigAlg === 0x0018
+        ? encode(TPMT_SIGNATURE, { sigAlg, hash: hashAlg, ...parts })
+        : encode(TPMT_SIGNATURE, { sigAlg: sigAlg === 0x0016 ? sigAlg : 0x0014, hash: hashAlg, sig: raw });
+    const byOther = (area: Uint8Array) => verifyQuoteBy(kind, area, made);
+    expect(byOther(key.public)).toBe("quote-invalid");
+    // The same signature under a key that declares it so is that key's: what is wrong is the declaration alone.
+    const { parameters } = key.area;
+    const declared = encode(TPM2B_PUBLIC, {
+      ...key.area,
+      parameters: { ...parameters, scheme: { scheme: sigAlg, hashAlg } },
+    } as TpmtPublic);
+    expect(signatureProblem(decode(TPM2B_PUBLIC, declared, "TPM2B_PUBLIC"), attest, made)).toBe(null);
+  });
+});
+
+/** The answer to a kind's bundle under another key and signature. */
+function verifyQuoteBy(kind: KeyKind, area: Uint8Array, signature: Uint8Array): string {
+  return answer(kind, (b) => withBytes(withBytes(b, "akPublic", area), "quote.signature", signature));
+}

@@ -126,6 +126,19 @@ test("a count that promises more than there is allocates nothing", () => {
   expect(after.arrayBuffers + after.heapUsed - before.arrayBuffers - before.heapUsed).toBeLessThan(20_000_000);
 });
 
+test("two megabytes of one thing each, as large as a body may be", () => {
+  const records = Buffer.alloc(2 * 1024 * 1024);
+  const log = calm(readEventLog, new Uint8Array(records));
+  // Each of these is a record of SHA-1 logs: PCR 0, no type, no data.
+  expect(log).toMatchObject({ format: "sha1", records: { length: records.length / 32 } });
+  expect(calm(boot, new Uint8Array(records))).toMatchObject({ result: "fail" });
+  expect(calm(readEkCertificate, DER["elements in elements"]?.(52_000) ?? new Uint8Array(0))).toBe(null);
+  expect(calm(readSignatureLists, LISTS["entries of one byte"]?.(20_000) ?? new Uint8Array(0))).toMatchObject([
+    { signatures: { length: 100_000 } },
+  ]);
+  expect(calm(readReport, JSONS["lists in lists"]?.(65_000) ?? new Uint8Array(0))).toBe(null);
+});
+
 test("a log of two hundred thousand faults is a verdict, not a full stack", () => {
   const verdict = boot(LOGS["records of an unknown kind"]?.(200_000) ?? new Uint8Array(0));
   expect(verdict).toMatchObject({ result: "fail", codes: ["pcr-zero", "event-log-mismatch", "secure-boot-mismatch"] });
