@@ -61,6 +61,10 @@ export const QUOTE_ATTACKS: Readonly<Record<string, readonly [Attack, string]>> 
   ],
   'index "constructor" beside the values': [{ pcrs: (held) => ({ ...held, constructor: "00" }) }, "accepted"],
   "a value of another bank's length": [{ pcrs: (held) => ({ ...held, "7": `${held["7"]}${"00".repeat(16)}` }) }, QUOTE],
+  "the same octets, parted elsewhere between two PCRs": [
+    { pcrs: (held) => ({ ...held, "0": `${held["0"]}${held["1"]?.slice(0, 2)}`, "1": held["1"]?.slice(2) }) },
+    QUOTE,
+  ],
   "0x before a value": [{ pcrs: (held) => ({ ...held, "7": `0x${held["7"]}` }) }, QUOTE],
   "spaces in a value": [{ pcrs: (held) => ({ ...held, "7": ` ${held["7"]} ` }) }, QUOTE],
   "a number for a value": [{ pcrs: (held) => ({ ...held, "7": 7 }) }, "bad-request"],
