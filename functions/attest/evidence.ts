@@ -3,17 +3,17 @@ import { activationsFit } from "../../shared/attest/activation.ts";
 import { judgeBoot } from "../../shared/attest/boot.ts";
 import { evidenceBundle } from "../../shared/attest/bundle-made.ts";
 import { bytes } from "../../shared/attest/bytes.ts";
-import { certifyProblem } from "../../shared/attest/certify.ts";
 import { ekCertificateCheck, ekRootsOf } from "../../shared/attest/ek-shown.ts";
 import { toBase64 } from "../../shared/attest/hex.ts";
 import { issueIdentity } from "../../shared/attest/issue.ts";
 import { readPublic } from "../../shared/attest/keys.ts";
 import { profileNamed } from "../../shared/attest/profile-named.ts";
-import { quoteProblem } from "../../shared/attest/quote.ts";
+import { provenChecks } from "../../shared/attest/proven.ts";
 import { readReport } from "../../shared/attest/report.ts";
 import { attestQualifyingData, type ConfirmClaims, type EvidenceClaims } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
-import { type Refusal, refusal, type Verdict } from "../../shared/attest/verdict.ts";
+import { type Check, type Refusal, refusal, type Verdict } from "../../shared/attest/verdict.ts";
+import { type QuoteStageInput, verifyQuoteStage } from "../../shared/attest/verify.ts";
 import { loadFleet, updateRecord } from "../../shared/engine/records.ts";
 import { rememberVerdict } from "../../shared/engine/verdicts.ts";
 import { type Device, isExpected } from "../../shared/fleet/device.ts";
@@ -33,34 +33,39 @@ import { confirmClaims, evidenceClaims, evidenceRequest } from "./schema.ts";
 
 type Ask = ReturnType<typeof evidenceRequest.parse>;
 
+/** What the quote stage is about: all of it from the token, but what was sent in this step. */
+function stageOf(ask: Ask, claims: EvidenceClaims): QuoteStageInput {
+  return {
+    akPublic: bytes(claims.akPublic),
+    quote: { attest: bytes(ask.quote.attest), signature: bytes(ask.quote.signature) },
+    expectedExtraData: attestQualifyingData(bytes(claims.nonce), bytes(ask.report)),
+    bank: claims.bank,
+    select: claims.select,
+    pcrs: ask.pcrs,
+    ldevidPublic: bytes(claims.ldevidPublic),
+    certify: { attest: bytes(ask.ldevidCertify.attest), signature: bytes(ask.ldevidCertify.signature) },
+  };
+}
+
 /** Activations, quote, certify: the first failure ends it, names only itself, changes nothing. */
 function proofProblem(ask: Ask, claims: EvidenceClaims): Refusal | null {
-  if (
-    !activationsFit(
-      claims.eks.map((e) => bytes(e.secret)),
-      ask.activations.map(bytes),
-    )
-  )
-    return refusal("activation-failed", "activations", "another answer", "the secret of every challenge, in its order");
-  const akPublic = readPublic(bytes(claims.akPublic));
-  const { bank, select } = claims;
-  return (
-    quoteProblem({
-      akPublic,
-      attest: bytes(ask.quote.attest),
-      signature: bytes(ask.quote.signature),
-      expectedExtraData: attestQualifyingData(bytes(claims.nonce), bytes(ask.report)),
-      bank,
-      select,
-      pcrs: ask.pcrs,
-    }) ??
-    certifyProblem({
-      akPublic,
-      subject: readPublic(bytes(claims.ldevidPublic)),
-      attest: bytes(ask.ldevidCertify.attest),
-      signature: bytes(ask.ldevidCertify.signature),
-    })
-  );
+  const secrets = claims.eks.map((e) => bytes(e.secret));
+  if (activationsFit(secrets, ask.activations.map(bytes))) return verifyQuoteStage(stageOf(ask, claims));
+  return refusal("activation-failed", "activations", "another answer", ACTIVATED);
+}
+
+const ACTIVATED = "the secret of every challenge, in its order";
+
+/** What was proven before the log was looked at, and what the EK certificates say. */
+async function shownBefore(deps: Deps, ask: Ask, claims: EvidenceClaims): Promise<Check[]> {
+  const { ekRoots } = await deps.world.policy.current();
+  const roots = ekRootsOf(ekRoots, deps.world.clock.nowMs());
+  const proven = claims.eks.map((ek) => ek.digest).join(", ");
+  return [
+    { name: "activations", ok: true, seen: proven, expected: ACTIVATED },
+    ...ekCertificates(claims).map((certificate) => ekCertificateCheck(bytes(certificate), roots)),
+    ...provenChecks(stageOf(ask, claims)),
+  ];
 }
 
 interface Judged {
@@ -89,10 +94,8 @@ async function judge(
     commandLine: readReport(bytes(ask.report)).commandLine,
     attest: bytes(ask.quote.attest),
   });
-  const { ekRoots } = await deps.world.policy.current();
-  const roots = ekRootsOf(ekRoots, deps.world.clock.nowMs());
-  const shown = ekCertificates(claims).map((certificate) => ekCertificateCheck(bytes(certificate), roots));
-  return { verdict: { ...verdict, checks: [...shown, ...verdict.checks] }, secureBoot };
+  const checks = [...(await shownBefore(deps, ask, claims)), ...verdict.checks];
+  return { verdict: { ...verdict, checks }, secureBoot };
 }
 
 function ekCertificates(claims: EvidenceClaims): string[] {

@@ -7,6 +7,7 @@ import { toBase64 } from "../../shared/attest/hex.ts";
 import { type Issued, issueIdentity } from "../../shared/attest/issue.ts";
 import { readPublic } from "../../shared/attest/keys.ts";
 import { profileNamed } from "../../shared/attest/profile-named.ts";
+import { provenChecks } from "../../shared/attest/proven.ts";
 import { readCommandLine } from "../../shared/attest/report.ts";
 import { type RenewClaims, renewQualifyingData } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
@@ -24,7 +25,7 @@ import { keepEvidence } from "../../shared/runtime/keep-evidence.ts";
 import { problem } from "../../shared/runtime/problem.ts";
 import { takeSession } from "../../shared/runtime/session.ts";
 import { type Admitted, admitted } from "./admitted.ts";
-import { lakArea, proofProblem, sentArea } from "./proof.ts";
+import { lakArea, proofProblem, sentArea, stageOf } from "./proof.ts";
 import { evidenceRequest, renewClaims } from "./schema.ts";
 
 type Ask = z.output<typeof evidenceRequest>;
@@ -34,7 +35,8 @@ type Node = Extract<Admitted, { ok: true }>;
 async function judge(deps: Deps, ask: Ask, claims: RenewClaims, node: Node): Promise<Verdict> {
   const { world } = deps;
   const { profile, secureBoot } = node.installed.class.class;
-  const verdict = judgeBoot({
+  const akPublic = lakArea(ask, claims) ?? new Uint8Array(0);
+  const boot = judgeBoot({
     eventLog: bytes(ask.eventLog),
     bank: claims.bank,
     select: claims.select,
@@ -45,13 +47,14 @@ async function judge(deps: Deps, ask: Ask, claims: RenewClaims, node: Node): Pro
     commandLine: readCommandLine(bytes(ask.report)),
     attest: bytes(ask.quote.attest),
   });
+  const verdict = { ...boot, checks: [...provenChecks(stageOf(ask, claims, akPublic)), ...boot.checks] };
   const atMs = world.clock.nowMs();
   const ldevidPublic = ask.ldevid.public;
   const bundle = evidenceBundle({
     ...claims,
     device: node.device.name,
     at: isoTime(atMs),
-    akPublic: toBase64(lakArea(ask, claims) ?? new Uint8Array(0)),
+    akPublic: toBase64(akPublic),
     ldevidPublic,
     expectedExtraData: renewQualifyingData(bytes(claims.nonce), bytes(ask.report), bytes(ldevidPublic)),
     sent: ask,

@@ -5,7 +5,7 @@ import { recordedKey } from "../../shared/attest/recorded-key.ts";
 import { type RenewClaims, renewQualifyingData, renewSignMessage } from "../../shared/attest/session.ts";
 import { spkiSha256 } from "../../shared/attest/spki.ts";
 import { type Refusal, refusal } from "../../shared/attest/verdict.ts";
-import { messageProblem, verifyQuoteStage } from "../../shared/attest/verify.ts";
+import { messageProblem, type QuoteStageInput, verifyQuoteStage } from "../../shared/attest/verify.ts";
 import { FormatError } from "../../shared/formats/error.ts";
 import type { TpmtPublic } from "../../shared/formats/tpm2/public.ts";
 import { readCertificate } from "../../shared/formats/x509/certificate.ts";
@@ -34,6 +34,25 @@ function isKeyOf(area: TpmtPublic, certificate: Uint8Array): boolean {
 export const lakArea = (ask: Ask, claims: RenewClaims): Uint8Array | null =>
   recordedKey("lak", bytes(claims.lakCertificate), bytes(ask.quote.signature));
 
+/** What the quote stage is about, by a LAK whose area the recorded certificate stands for. */
+export function stageOf(ask: Ask, claims: RenewClaims, akPublic: Uint8Array): QuoteStageInput {
+  const [nonce, report, ldevidPublic] = [bytes(claims.nonce), bytes(ask.report), bytes(ask.ldevid.public)];
+  const { quote, ldevidCertify } = ask;
+  const certified = ldevidCertify && {
+    ldevidPublic,
+    certify: { attest: bytes(ldevidCertify.attest), signature: bytes(ldevidCertify.signature) },
+  };
+  return {
+    akPublic,
+    quote: { attest: bytes(quote.attest), signature: bytes(quote.signature) },
+    expectedExtraData: renewQualifyingData(nonce, report, ldevidPublic),
+    bank: claims.bank,
+    select: claims.select,
+    pcrs: ask.pcrs,
+    ...certified,
+  };
+}
+
 /**
  * Quote and certify by the recorded LAK, then the old LDevID's signature: the first failure ends it, names only itself,
  * changes nothing. What a quote must be over is the new key's area too, so that nobody else's can be slipped in.
@@ -44,24 +63,10 @@ export function proofProblem(ask: Ask, claims: RenewClaims, area: TpmtPublic): R
   const akPublic = lakArea(ask, claims);
   if (akPublic === null)
     return refusal("quote-invalid", "quote-signature", "no signature of such a key", "the recorded LAK's signature");
-  const { ldevidCertify } = ask;
-  const certified = ldevidCertify && {
-    ldevidPublic,
-    certify: { attest: bytes(ldevidCertify.attest), signature: bytes(ldevidCertify.signature) },
-  };
-  const wrong = verifyQuoteStage({
-    akPublic,
-    quote: { attest: bytes(ask.quote.attest), signature: bytes(ask.quote.signature) },
-    expectedExtraData: renewQualifyingData(nonce, report, ldevidPublic),
-    bank: claims.bank,
-    select: claims.select,
-    pcrs: ask.pcrs,
-    ...certified,
-  });
-  const unfit = wrong ?? judgeLdevid(area);
+  const unfit = verifyQuoteStage(stageOf(ask, claims, akPublic)) ?? judgeLdevid(area);
   if (unfit !== null) return unfit;
   const oldCertificate = bytes(claims.ldevidCertificate);
-  if (!certified && !isKeyOf(area, oldCertificate))
+  if (!ask.ldevidCertify && !isKeyOf(area, oldCertificate))
     return refusal("certify-invalid", "certify", "none", "a TPM2_Certify of the new LDevID key by the LAK");
   const signature = bytes(ask.signature);
   return messageProblem(

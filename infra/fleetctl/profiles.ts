@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BadFile, OPERATOR_PEM, readProfiles } from "../../shared/adapters/policy/profile-files.ts";
+import { BadFile, NO_CERTIFICATE, OPERATOR_PEM, readProfiles } from "../../shared/adapters/policy/profile-files.ts";
 import { type BootPolicyProfile, loadProfile } from "../../shared/attest/profile.ts";
 import { type Arguments, type Io, type Option, UsageError } from "./_command.ts";
 
@@ -29,6 +29,10 @@ export async function profilesFor(args: Arguments, io: Io): Promise<ReadonlyMap<
     const result = loadProfile(json);
     if (!result.ok) throw new UsageError(`${join(folder, name)}.json: ${result.problem}`);
     loaded.set(name, result.profile);
+  }
+  const lacking = [...loaded.values()].some((one) => one.authorities.some((a) => a.sha256 === NO_CERTIFICATE.sha256));
+  if (lacking && !args.flag("json")) {
+    io.err(`${folder} has no ${OPERATOR_PEM}: nothing that you signed yourself is accepted; --operator FILE names it`);
   }
   return loaded;
 }

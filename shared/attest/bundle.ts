@@ -3,6 +3,7 @@ import { judgeBoot } from "./boot.ts";
 import { type EkRoots, ekCertificateCheck } from "./ek-shown.ts";
 import { fromBase64, toHex } from "./hex.ts";
 import type { BootPolicyProfile } from "./profile.ts";
+import { provenChecks } from "./proven.ts";
 import { readCommandLine } from "./report.ts";
 import { attestQualifyingData, renewQualifyingData } from "./session.ts";
 import type { Bank, Check, Purpose, RefusalCode, Verdict } from "./verdict.ts";
@@ -74,16 +75,10 @@ export function verifyBundle(value: unknown, options: BundleOptions = {}): Bundl
   const { bank, select } = bundle.request;
   const pcrs = bundle.pcrs[bank] ?? {};
   const { akPublic, quote, expectedExtraData, ldevidPublic, certify } = bundle;
-  const stage = verifyQuoteStage({
-    akPublic,
-    quote,
-    expectedExtraData,
-    bank,
-    select,
-    pcrs,
-    ...(ldevidPublic && certify ? { ldevidPublic, certify } : {}),
-  });
-  if (stage) return refused(stage.check);
+  const certified = ldevidPublic && certify ? { ldevidPublic, certify } : {};
+  const stage = { akPublic, quote, expectedExtraData, bank, select, pcrs, ...certified };
+  const unproven = verifyQuoteStage(stage);
+  if (unproven) return refused(unproven.check);
   const commandLine = commandLineOf(bundle.report);
   if (typeof commandLine !== "string" && commandLine !== null) return refused(commandLine);
   const named = bundle.profile === null ? undefined : options.profiles?.get(bundle.profile);
@@ -99,9 +94,8 @@ export function verifyBundle(value: unknown, options: BundleOptions = {}): Bundl
     commandLine,
     attest: quote.attest,
   });
-  const held: Check = { name: "quote", ok: true, seen: "verified", expected: "the AK's quote over what was asked for" };
   const verdict = boot.result === "pass" ? "accepted" : "refused";
-  return { verdict, codes: boot.codes, checks: [...shown, held, ...boot.checks], boot };
+  return { verdict, codes: boot.codes, checks: [...shown, ...provenChecks(stage), ...boot.checks], boot };
 }
 
 interface ReadBundle {

@@ -100,14 +100,14 @@ export function judgeLdevid(area: TpmtPublic): Refusal | null {
 /** Whether the area is of a template that EK certificates are issued for: the approved digest covers only the key. */
 export function judgeEk(area: TpmtPublic): Refusal | null {
   const key = publicKeyOf(area);
-  const wrong = !key || !isUsableKey(key) ? "no usable key" : isEkTemplate(area) ? null : describe(area);
+  const wrong = !key || !isUsableKey(key) ? "no usable key" : isEkTemplate(area) ? null : keyText(area);
   return wrong === null ? null : refusal("ek-template", "ek", wrong, "a template of the TCG EK credential profile");
 }
 
 function signingKeyProblem(area: TpmtPublic, restricted: boolean): string | null {
   const a = area.objectAttributes;
   const wanted = a.sign && a.fixedTPM && a.fixedParent && a.sensitiveDataOrigin && !a.decrypt;
-  if (!wanted || a.restricted !== restricted) return describe(area);
+  if (!wanted || a.restricted !== restricted) return keyText(area);
   const nameHash = hashName(area.nameAlg);
   if (!nameHash || !SIGNING_HASHES.includes(nameHash)) return `nameAlg 0x${area.nameAlg.toString(16)}`;
   const { scheme } = area.parameters;
@@ -132,7 +132,8 @@ function keyProblem(area: TpmtPublic): string | null {
   return key && isUsableKey(key) ? null : "no usable key";
 }
 
-function describe(area: TpmtPublic): string {
+/** Kind, size and attributes of a key, for people. */
+export function keyText(area: TpmtPublic): string {
   const attributes = toHex(encode(TPMA_OBJECT, area.objectAttributes));
   const { parameters } = area;
   const size =

@@ -15,7 +15,7 @@ export interface ProfileReading {
 }
 
 /** No certificate has this digest. */
-const NO_CERTIFICATE = { sha256: "0".repeat(64), subject: `${OPERATOR_PEM}, which is not there` };
+export const NO_CERTIFICATE = { sha256: "0".repeat(64), subject: `${OPERATOR_PEM}, which is not there` };
 
 /** The parsed profiles of a folder by name, the PEMs that they name in place. @throws BadFile */
 export async function readProfiles(folder: string, reading: ProfileReading = {}): Promise<Record<string, unknown>> {
