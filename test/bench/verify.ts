@@ -1,6 +1,7 @@
 import { type BootInput, judgeBoot } from "../../shared/attest/boot.ts";
 import { readEitherPublic } from "../../shared/attest/keys.ts";
 import { type BootPolicyProfile, loadProfile } from "../../shared/attest/profile.ts";
+import { provenChecks } from "../../shared/attest/proven.ts";
 import { replay } from "../../shared/attest/replay.ts";
 import { secureBootFacts } from "../../shared/attest/secure-boot.ts";
 import { signatureProblem } from "../../shared/attest/signature.ts";
@@ -52,6 +53,7 @@ function verification(set: Evidence): () => void {
   return () => {
     const refused = verifyQuoteStage(stage);
     if (refused) throw new Error(refused.detail);
+    provenChecks(stage);
     const verdict = judgeBoot(boot);
     if (verdict.result !== "pass") throw new Error(verdict.codes.join());
   };
