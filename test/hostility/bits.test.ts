@@ -12,8 +12,8 @@ const every = (length: number, step: number) => Array.from({ length: Math.ceil(l
 // its bits are turned by turns; FLEETD_HOSTILITY=whole, which takes five minutes, leaves none out.
 const whole = process.env.FLEETD_HOSTILITY === "whole";
 const sets: readonly (readonly [KeyKind, Purpose, logStep: number])[] = [
-  ["RSASSA", "intake", whole ? 1 : 3],
-  ["P-384", "renewal", whole ? 1 : 11],
+  ["RSASSA", "intake", whole ? 1 : 5],
+  ["P-384", "renewal", whole ? 1 : 31],
   ["RSAPSS", "renewal", whole ? 1 : 101],
   ["P-256", "intake", whole ? 1 : 101],
 ];

@@ -84,6 +84,10 @@ export const QUOTE_ATTACKS: Readonly<Record<string, readonly [Attack, string]>> 
     { bundle: (honest) => ({ ...honest, eventLog: base64(recordLog(good, ["sha384"]).log) }) },
     "event-log-mismatch",
   ],
+  "a log of SHA-1 alone, under a quote of SHA-256": [
+    { bundle: (honest) => ({ ...honest, eventLog: base64(recordLog(good, ["sha1"]).log) }) },
+    "event-log-mismatch",
+  ],
   "a second bank whose digests are of other things: it is read nowhere": [
     {
       banks: ["sha384", "sha256"],
