@@ -2,7 +2,7 @@ import { fieldAt, withField } from "./fields.ts";
 
 /**
  * Every change that a field of an accepted request gets, alone. For any protocol step: `changesOf` walks the request
- * itself, so a field without a row in the step's table fails the test (renewal may walk its requests by the same).
+ * itself, so a field without a row in the step's table fails the test (renewal walks its requests by the same).
  */
 export const CHANGES = ["removed", "null", "retyped", "empty", "bit", "another's", "earlier"] as const;
 export type ChangeKind = (typeof CHANGES)[number];
