@@ -23,9 +23,13 @@ export interface Replay {
   readonly problems: readonly LogProblem[];
 }
 
+/** One is enough to refuse a log. */
+const MAX_PROBLEMS = 64;
+
 /**
- * The PCR values that a log accounts for, in one of its banks; of all PCRs, or of those that are wanted. EV_NO_ACTION is never extended; PCR 0 starts at the
- * locality of a StartupLocality event before its first measurement, and such an event elsewhere is a reason to refuse.
+ * The PCR values that a log accounts for, in one of its banks; of all PCRs, or of those that are wanted. EV_NO_ACTION
+ * is never extended; PCR 0 starts at the locality of a StartupLocality event before its first measurement, and such an
+ * event elsewhere is a reason to refuse.
  * @see TCG PC Client Platform Firmware Profile, 10.4.5.3
  */
 export function replay(log: EventLog, bank: HashName, wanted?: ReadonlySet<number>): Replay {
@@ -34,7 +38,7 @@ export function replay(log: EventLog, bank: HashName, wanted?: ReadonlySet<numbe
   let startupLocality: number | null = null;
   for (const record of log.records) {
     if (record.untrustedType === EV.EV_NO_ACTION) {
-      if (!isStartupLocality(record.untrustedData)) continue;
+      if (problems.length === MAX_PROBLEMS || !isStartupLocality(record.untrustedData)) continue;
       const read = localityOf(record);
       if (typeof read !== "number") problems.push(read);
       else if (startupLocality !== null) problems.push(problem(record, "a second StartupLocality event"));

@@ -46,6 +46,9 @@ export function secureBootFacts(log: EventLog, bank: HashName): SecureBootFacts 
 
 const SHIM_PADDING_BYTES = 5;
 
+/** Variables, authorities, actions and faults: more than firmware, shim and loader measure together, many times over. */
+const MAX_FINDINGS = 1024;
+
 class Pcr7Reader {
   private readonly bank: HashName;
   private readonly variables = new Map<string, Uint8Array>();
@@ -53,6 +56,7 @@ class Pcr7Reader {
   private readonly actions: { text: string; record: EventRecord }[] = [];
   private readonly problems: LogProblem[] = [];
   private separators = 0;
+  private overfull = false;
   private sbatLevel: string | null = null;
 
   constructor(bank: HashName) {
@@ -60,6 +64,14 @@ class Pcr7Reader {
   }
 
   take(record: EventRecord): void {
+    if (this.overfull) return;
+    const findings = this.variables.size + this.authorities.length + this.actions.length + this.problems.length;
+    if (findings >= MAX_FINDINGS) {
+      // A verdict of a hundred thousand faults says no more than this one, and would be kept and sent.
+      this.overfull = true;
+      this.report("secure-boot-mismatch", record, `more than ${MAX_FINDINGS} things to say of this log`);
+      return;
+    }
     if (record.pcrIndex === 14) this.shimLog(record);
     if (record.untrustedType === EV.EV_NO_ACTION) return;
     if (record.pcrIndex !== 7) {

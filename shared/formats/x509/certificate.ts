@@ -102,7 +102,9 @@ export function basicConstraints(extension: Extension): { ca: boolean; pathLengt
   const fields = childrenOf(expectTag(readDer(extension.value, name), TAG.SEQUENCE, name), name);
   const ca = fields[0]?.tag === TAG.BOOLEAN && fields[0].contents[0] !== 0;
   const length = fields.find((field) => field.tag === TAG.INTEGER);
-  return { ca, pathLength: length ? (length.contents[length.contents.length - 1] ?? 0) : null };
+  // As many as 255 are not counted apart: no chain is as long.
+  const pathLength = length?.contents.reduce((sum, octet) => Math.min(sum * 256 + octet, 255), 0) ?? null;
+  return { ca, pathLength };
 }
 
 /** KeyUsage bits by their names. @see RFC 5280 section 4.2.1.3 */

@@ -2,7 +2,11 @@ import { createHash, X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { ekChain, readEkRoots } from "../../../../shared/attest/ek-chain.ts";
 import { keyDigest } from "../../../../shared/attest/keys.ts";
+import { der, TAG } from "../../../../shared/formats/der.ts";
+import { sequence } from "../../../../shared/formats/der-write.ts";
+import { basicConstraints } from "../../../../shared/formats/x509/certificate.ts";
 import { readEkCertificate } from "../../../../shared/formats/x509/ek-certificate.ts";
+import { OID } from "../../../../shared/formats/x509/oids.ts";
 import { readCertificatePems } from "../../../../shared/formats/x509/pem.ts";
 import { hex, vector, vectorJson, vectorText } from "../../../vectors/read.ts";
 import { refusedAs } from "../five-parts.ts";
@@ -144,4 +148,14 @@ describe("chains to the synthetic root", () => {
   test("a certificate for signing", () => expect(problem("gcp-vtpm-rsa-sign-ak.der")).toBe("not for an EK (keyUsage)"));
   test("a certificate of another purpose", () =>
     expect(problem("hpe-test-iak.der")).toBe("not for an EK (extKeyUsage)"));
+});
+
+test("a path length of several octets is read whole, not by its last octet", () => {
+  const constraints = (...octets: number[]) => {
+    const value = sequence(der(TAG.BOOLEAN, Uint8Array.of(255)), der(TAG.INTEGER, Uint8Array.from(octets)));
+    return basicConstraints({ oid: OID.basicConstraints, critical: true, value });
+  };
+  expect(constraints(1)).toEqual({ ca: true, pathLength: 1 });
+  expect(constraints(1, 0)).toEqual({ ca: true, pathLength: 255 });
+  expect(constraints(0)).toEqual({ ca: true, pathLength: 0 });
 });
