@@ -4,6 +4,7 @@ import { answerTo, codesFor } from "./attack.ts";
 import { BOOT_ATTACKS } from "./boot-attacks.ts";
 import { QUOTE_ATTACKS } from "./quote-attacks.ts";
 import { RETYPED, RETYPED_ELSEWHERE } from "./retyped.ts";
+import { STRAY_BYTES } from "./stray-bytes.ts";
 
 const known = answerTo({});
 
@@ -14,6 +15,7 @@ const gained = ({ boot }: typeof known) =>
 describe.each([
   ["measured and logged", BOOT_ATTACKS],
   ["quoted and reported", QUOTE_ATTACKS],
+  ["bytes behind an event's data", STRAY_BYTES],
 ])("%s", (_, rows) => {
   test.each(Object.entries(rows))("%s", (_name, [attack, answer]) => {
     const result = answerTo(attack);

@@ -160,6 +160,10 @@ export const BOOT_ATTACKS: Readonly<Record<string, readonly [Attack, string]>> =
     { boot: [...good, about("authority", "SbatLevel", "database", STRANGER.der)] },
     FOREIGN,
   ],
+  "a second SbatLevel at the end: the first is shim's": [
+    { boot: [...good, about("authority", "SbatLevel", "shim", text("sbat,1,2099010100\n"))] },
+    "accepted",
+  ],
   "MokListTrusted of another GUID": [{ boot: [...good, about("authority", "MokListTrusted", "global", one)] }, FOREIGN],
   "an empty authority": [{ boot: [...good, about("authority", "db", "database", none)] }, FOREIGN],
   "a stranger's before the separator, where the profile lists who may be": [

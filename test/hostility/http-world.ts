@@ -97,7 +97,7 @@ export class HttpWorld {
   }
 
   /** What fleetd holds of both devices that a refusal must leave as it is; a failing verdict is told apart. */
-  async held(): Promise<unknown> {
+  async held(): Promise<{ readonly signed: number; readonly [what: string]: unknown }> {
     const kept = await Promise.all([7, 8].map((id) => this.deps.world.records.get(id)));
     const records = kept.map((one, i) => {
       const read = one === null ? newRecord(7 + i, "") : parseRecord(one);
