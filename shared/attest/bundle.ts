@@ -65,13 +65,14 @@ export function verifyBundle(value: unknown, options: BundleOptions = {}): Bundl
     };
     return { verdict: "unreadable", codes: ["bad-request"], checks: [check], boot: null };
   }
-  const shown = bundle.ekCertificates.map((one) => ekCertificateCheck(one, options.ekRoots ?? null));
+  const shown: Check[] = bundle.ekCertificates.map((one) => ekCertificateCheck(one, options.ekRoots ?? null));
   const refused = (check: Check): BundleResult => {
     return { verdict: "refused", codes: check.code ? [check.code] : [], checks: [...shown, check], boot: null };
   };
   const purpose = options.purpose ?? bundle.purpose;
-  const unbound = bindingCheck(bundle);
-  if (unbound) return refused(unbound);
+  const binding = bindingCheck(bundle);
+  if (binding?.ok === false) return refused(binding);
+  if (binding) shown.push(binding);
   const { bank, select } = bundle.request;
   const pcrs = bundle.pcrs[bank] ?? {};
   const { akPublic, quote, expectedExtraData, ldevidPublic, certify } = bundle;
@@ -82,12 +83,13 @@ export function verifyBundle(value: unknown, options: BundleOptions = {}): Bundl
   const commandLine = commandLineOf(bundle.report);
   if (typeof commandLine !== "string" && commandLine !== null) return refused(commandLine);
   const named = bundle.profile === null ? undefined : options.profiles?.get(bundle.profile);
+  const profile = options.profile ?? named ?? null;
   const boot = judgeBoot({
     eventLog: bundle.eventLog,
     bank,
     select,
     pcrs,
-    profile: options.profile ?? named ?? null,
+    profile,
     withoutProfile: true,
     purpose,
     secureBoot: bundle.secureBoot,
@@ -95,7 +97,8 @@ export function verifyBundle(value: unknown, options: BundleOptions = {}): Bundl
     attest: quote.attest,
   });
   const verdict = boot.result === "pass" ? "accepted" : "refused";
-  return { verdict, codes: boot.codes, checks: [...shown, ...provenChecks(stage), ...boot.checks], boot };
+  const unjudged = profile === null ? [profileCheck(bundle.profile)] : [];
+  return { verdict, codes: boot.codes, checks: [...shown, ...provenChecks(stage), ...boot.checks, ...unjudged], boot };
 }
 
 interface ReadBundle {
@@ -210,17 +213,29 @@ function pcrsOf(value: unknown): EvidenceBundle["pcrs"] | null {
 // Where the challenge is kept, the extraData follows from it and from the report that the AK signed with it: by what
 // the bundle was made for, whatever it is judged for now.
 function bindingCheck({ nonce, report, ldevidPublic, purpose, expectedExtraData }: ReadBundle): Check | null {
-  if (!nonce || !report) return null;
+  const name = "challenge";
   const seen = toHex(expectedExtraData);
-  const unbound = (expected: string): Check => {
-    return { name: "challenge", ok: false, code: "quote-invalid", seen, expected };
-  };
-  if (purpose === "renewal" && !ldevidPublic) return unbound("the ldevidPublic that a renewal's challenge is bound to");
+  const given = (why: string): Check => ({
+    name,
+    ok: true,
+    seen: why,
+    expected: "recorded only: the report is unbound",
+  });
+  if (!nonce || !report) return given("no challenge with a report: expectedExtraData is taken as given");
+  if (toHex(nonce) === seen) return given("the nonce itself is what was quoted");
+  const wrong = (expected: string): Check => ({ name, ok: false, code: "quote-invalid", seen, expected });
+  if (purpose === "renewal" && !ldevidPublic) return wrong("the ldevidPublic that a renewal's challenge is bound to");
   const expected =
     purpose === "renewal" && ldevidPublic
       ? renewQualifyingData(nonce, report, ldevidPublic)
       : attestQualifyingData(nonce, report);
-  return toHex(expected) === seen ? null : unbound(toHex(expected));
+  return toHex(expected) === seen ? null : wrong(toHex(expected));
+}
+
+// Evidence that nothing was said about: for the reader of an "accepted".
+function profileCheck(named: string | null): Check {
+  const seen = named === null ? "none" : `${named}, which is not at hand`;
+  return { name: "profile", ok: true, seen, expected: "recorded only: no authority is judged" };
 }
 
 function commandLineOf(report: Uint8Array | null): string | null | Check {

@@ -114,6 +114,6 @@ describe("the evidence that the handler keeps", () => {
     expect(bundle.verdict.codes).toEqual(["profile-missing"]);
     const again = verifyBundle(bundle);
     const said = bundle.verdict.checks.filter((check) => !["profile", "activations"].includes(check.name));
-    expect(again.checks).toEqual(said);
+    expect(again.checks.filter((check) => check.name !== "profile")).toEqual(said);
   });
 });

@@ -177,3 +177,25 @@ test("whatever field holds whatever, there is an answer, and none of them is yes
     { numRuns: 500, seed: 20_261_129 },
   );
 });
+
+describe("what an accepted bundle leaves open is said in it", () => {
+  const open = (value: unknown, options: Parameters<typeof verifyBundle>[1] = { profile }) => {
+    const { verdict, checks } = verifyBundle(value, options);
+    const named = checks.filter((check) => ["challenge", "profile"].includes(check.name));
+    return [verdict, named.map((check) => `${check.name}: ${check.seen}`)];
+  };
+  test("nothing, where challenge and profile are at hand", () => expect(open(bundle)).toEqual(["accepted", []]));
+  test("a report that nothing binds", () => {
+    const { challenge: _, ...rest } = bundle;
+    expect(open(rest)).toEqual([
+      "accepted",
+      ["challenge: no challenge with a report: expectedExtraData is taken as given"],
+    ]);
+    const recorded = { ...bundleOf(nonce), challenge: { nonce: base64(nonce) } };
+    expect(open(recorded)).toEqual(["accepted", ["challenge: the nonce itself is what was quoted"]]);
+  });
+  test("authorities that nobody judged", () => {
+    expect(open(bundle, {})).toEqual(["accepted", ["profile: lab, which is not at hand"]]);
+    expect(open({ ...bundle, profile: null }, {})).toEqual(["accepted", ["profile: none"]]);
+  });
+});
