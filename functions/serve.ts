@@ -2,7 +2,7 @@ import { createServer as createHttp } from "node:http";
 import { createServer as createHttps } from "node:https";
 import { createAdaptorServer, type ServerType } from "@hono/node-server";
 import type { Hono } from "hono";
-import { loadProfile } from "../shared/attest/profile.ts";
+import { profilesFault } from "../shared/attest/profile.ts";
 import { pass } from "../shared/engine/pass.ts";
 import { classesFault } from "../shared/engine/policy-check.ts";
 import type { PolicyTexts } from "../shared/ports/policy.ts";
@@ -47,13 +47,10 @@ async function listen(
   return server;
 }
 
-/** What is wrong with the policy files: classes, class inputs, profiles. */
+/** What is wrong with the policy files: profiles, classes, class inputs. */
 function policyFault(texts: PolicyTexts): string | null {
-  for (const json of Object.values(texts.profiles)) {
-    const loaded = loadProfile(json);
-    if (!loaded.ok) return `FLEET_PROFILES: ${loaded.problem}`;
-  }
-  return classesFault(texts);
+  const profile = profilesFault(texts.profiles);
+  return profile === null ? classesFault(texts) : `FLEET_PROFILES: ${profile}`;
 }
 
 async function startListeners(s: Settings, { deps, metrics }: Wired): Promise<ServerType[]> {

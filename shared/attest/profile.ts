@@ -36,10 +36,25 @@ export interface BootPolicyProfile {
   readonly allowedActions: readonly string[];
 }
 
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const byFingerprint = { sha256, subject: z.string().min(1) };
-/** Where a digest stands beside the PEM, the file holds that certificate and no other. */
-const byPem = { pem: z.string().min(1), sha256: sha256.optional() };
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
+/**
+ * A certificate by its PEM or by its digest. Where a digest stands beside the PEM, the file holds that certificate and no
+ * other. `pemFile` is the name of the PEM's file, which whoever reads files puts there for the words of an error.
+ */
+const named = {
+  pem: z.string().optional(),
+  pemFile: z.string().optional(),
+  sha256: sha256.optional(),
+  subject: z.string().min(1).optional(),
+};
+type Named = z.output<z.ZodObject<typeof named>>;
+
+function checkNamed(entry: Named, context: z.RefinementCtx): void {
+  if (entry.pem === undefined && (entry.sha256 === undefined || entry.subject === undefined))
+    context.addIssue("needs pem, or sha256 and subject");
+  if (entry.pem !== undefined && entry.subject !== undefined) context.addIssue("has its subject in its pem");
+}
+
 const stages = z.array(z.enum(["hookos", "os"])).min(1);
 const marker = z.string().regex(/^\S+$/, "one word");
 
@@ -47,12 +62,10 @@ const marker = z.string().regex(/^\S+$/, "one word");
 export const BootPolicyProfileFile = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/),
   bank: z.enum(["sha256", "sha384"]),
-  authorities: z
-    .array(z.union([z.strictObject({ ...byPem, for: stages }), z.strictObject({ ...byFingerprint, for: stages })]))
-    .min(1),
+  authorities: z.array(z.strictObject({ ...named, for: stages }).superRefine(checkNamed)).min(1),
   hookosMarker: marker.optional(),
   osMarker: marker.optional(),
-  beforeSeparator: z.array(z.union([z.strictObject(byPem), z.strictObject(byFingerprint)])).optional(),
+  beforeSeparator: z.array(z.strictObject(named).superRefine(checkNamed)).optional(),
   requiredEvents: z
     .array(
       z.strictObject({
@@ -75,12 +88,14 @@ export type ProfileResult =
 
 /**
  * A profile of its parsed JSON. One whose lists for HookOS and for the installed system overlap, without both markers,
- * is refused: nothing would tell the two stages apart.
+ * is refused: nothing would tell the two stages apart. So is one with another name than its file: classes name files.
  */
-export function loadProfile(json: unknown): ProfileResult {
+export function loadProfile(json: unknown, fileName?: string): ProfileResult {
   const parsed = BootPolicyProfileFile.safeParse(json);
-  if (!parsed.success) return { ok: false, problem: z.prettifyError(parsed.error) };
+  if (!parsed.success) return { ok: false, problem: issuesOf(parsed.error) };
   const file = parsed.data;
+  if (fileName !== undefined && fileName !== file.name)
+    return { ok: false, problem: `its name is ${file.name}, and its file is ${fileName}.json: they must agree` };
   try {
     const authorities = file.authorities.flatMap((one) =>
       certificatesIn(one).map((certificate) => ({ ...certificate, for: [...new Set(one.for)] })),
@@ -96,11 +111,37 @@ export function loadProfile(json: unknown): ProfileResult {
       allowedActions: file.allowedActions,
     };
     const problem = problemOf(profile);
-    return problem === null ? { ok: true, profile } : { ok: false, problem: `profile ${profile.name}: ${problem}` };
+    return problem === null ? { ok: true, profile } : { ok: false, problem };
   } catch (error) {
-    if (error instanceof FormatError) return { ok: false, problem: `profile ${file.name}: ${error.message}` };
+    if (error instanceof BadPem) return { ok: false, problem: error.message };
     throw error;
   }
+}
+
+/** What is wrong with the first profile that does not load, by its file; null where all do. */
+export function profilesFault(profiles: Readonly<Record<string, unknown>>): string | null {
+  for (const [name, json] of Object.entries(profiles)) {
+    const loaded = loadProfile(json, name);
+    if (!loaded.ok) return `${name}.json: ${loaded.problem}`;
+  }
+  return null;
+}
+
+/** The stages at which this profile accepts nobody: no machine passes there. */
+export function stagesWithoutAuthority(profile: BootPolicyProfile): BootStage[] {
+  return (["hookos", "os"] as const).filter((stage) => !profile.authorities.some((one) => one.for.includes(stage)));
+}
+
+/** Every issue with its place, as `authorities[0].for[0]: …`. */
+function issuesOf(error: z.ZodError): string {
+  const place = (path: readonly PropertyKey[]) =>
+    path
+      .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
+      .join("")
+      .replace(/^[.]/, "");
+  return error.issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${place(path)}: ${message}`))
+    .join("; ");
 }
 
 /** Whether an authority is accepted for both stages, so that only the command line tells them apart. */
@@ -135,18 +176,35 @@ function problemOf(profile: BootPolicyProfile): string | null {
   return null;
 }
 
-function certificatesIn(
-  entry: { pem: string; sha256?: string | undefined } | { sha256: string; subject: string },
-): { sha256: string; subject: string }[] {
-  if (!("pem" in entry)) return [{ sha256: entry.sha256, subject: entry.subject }];
-  const certificates = readCertificatePems(entry.pem).map((der) => ({
-    sha256: toHex(digest("sha256", der)),
-    subject: readCertificate(der).subjectText,
-  }));
-  if (certificates.length === 0) throw new FormatError("truncated", "PEM", 0, "no certificate");
-  const pinned = entry.sha256;
+function certificatesIn(entry: Named): { sha256: string; subject: string }[] {
+  const { pem, sha256: pinned, subject = "" } = entry;
+  if (pem === undefined) return [{ sha256: pinned ?? "", subject }];
+  const where = entry.pemFile ?? "a pem";
+  const certificates = certificatesOfPem(pem, where);
   if (pinned !== undefined && (certificates.length !== 1 || certificates[0]?.sha256 !== pinned)) {
-    throw new FormatError("unknown-value", "PEM", 0, `not the certificate ${pinned} alone`);
+    const found = certificates.map((one) => `${one.sha256} (${one.subject})`).join(", ");
+    throw new BadPem(`${where}: is not the certificate ${pinned} alone, it holds ${found}`);
   }
   return certificates;
 }
+
+/** @throws BadPem */
+function certificatesOfPem(pem: string, where: string): { sha256: string; subject: string }[] {
+  let ders: Uint8Array[];
+  try {
+    ders = readCertificatePems(pem);
+    if (ders.length > 0)
+      return ders.map((der) => ({ sha256: toHex(digest("sha256", der)), subject: readCertificate(der).subjectText }));
+  } catch (error) {
+    if (error instanceof FormatError)
+      throw new BadPem(`${where}: a certificate of it is broken (PEM: ${error.message})`);
+    throw error;
+  }
+  if (pem.trim() === "") throw new BadPem(`${where}: is empty, and holds no certificate`);
+  if (pem.includes("PRIVATE KEY-----"))
+    throw new BadPem(`${where}: holds a private key and no certificate: put the certificate there, and the key away`);
+  if (pem.includes("-----BEGIN")) throw new BadPem(`${where}: holds no whole certificate in PEM`);
+  throw new BadPem(`${where}: holds no certificate in PEM; of DER, openssl x509 -inform der -in FILE makes it`);
+}
+
+class BadPem extends Error {}

@@ -11,7 +11,7 @@ export interface PolicyTexts {
   readonly classInputs: unknown;
   /** FLEET_EK_PINS, parsed JSON, or null. */
   readonly ekPins: unknown;
-  /** FLEET_PROFILES: name → parsed JSON with each named PEM's text in place (key `pem`). */
+  /** FLEET_PROFILES: file name → parsed JSON, each named PEM's text in place (`pem`), its name beside it (`pemFile`). */
   readonly profiles: Readonly<Record<string, unknown>>;
   /** FLEET_EK_ROOTS: manufacturers' certificates, DER; absent where none are given. */
   readonly ekRoots?: readonly Uint8Array[];

@@ -1,26 +1,32 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readCertificate } from "../../formats/x509/certificate.ts";
 import { readCertificatePems } from "../../formats/x509/pem.ts";
-import { BadFile, listFiles } from "./profile-files.ts";
+import { BadFile, listFiles, readBytes } from "./profile-files.ts";
 
 /**
- * The certificates (DER) of a file, or of every file of a folder: PEM, any number of them, or one in DER.
+ * The certificates (DER) of a file, or of every file of a folder: PEM, any number of them, or one in DER. Folders inside
+ * of it are left alone.
  * @throws BadFile
  */
 export async function readCertificates(path: string): Promise<Uint8Array[]> {
-  const files = await certificateFiles(path);
   const all: Uint8Array[] = [];
-  for (const file of files) all.push(...certificatesIn(file, await readFile(file)));
+  for (const file of await certificateFiles(path)) all.push(...certificatesIn(file, await readBytes(file)));
   if (all.length === 0) throw new BadFile(`${path}: no certificate`);
   return all;
 }
 
-/** The files that `readCertificates` reads; none where there is nothing. */
+/** The files that `readCertificates` reads: the path itself where it is no folder. @throws BadFile */
 export async function certificateFiles(path: string): Promise<string[]> {
+  if (!(await isFolder(path))) return [path];
+  const inside = (await listFiles(path)).map((name) => join(path, name));
+  const folders = await Promise.all(inside.map(isFolder));
+  return inside.filter((_, at) => folders[at] === false);
+}
+
+async function isFolder(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null);
-  if (found === null) return [];
-  return found.isDirectory() ? (await listFiles(path)).map((name) => join(path, name)) : [path];
+  return found?.isDirectory() ?? false;
 }
 
 function certificatesIn(file: string, content: Uint8Array): Uint8Array[] {

@@ -33,27 +33,35 @@ export function createPolicy(paths: PolicyPaths, check: PolicyCheck = () => null
   async function load(): Promise<void> {
     const before = await fingerprint(paths);
     if (before === seen) return;
+    let unread = false;
     try {
       const texts = await readAll(paths);
       problem = check(texts);
       if (problem === null) good = texts;
     } catch (error) {
-      if (!(error instanceof BadFile)) throw error;
-      problem = error.message;
+      // Whatever it is, the last good set stays; only a BadFile's words are known to hold nothing of the files.
+      problem = error instanceof BadFile ? error.message : `the policy files cannot be used: ${nameOf(error)}`;
+      unread = !(error instanceof BadFile) || error.unread;
     }
-    // Written while it was read: look again at the next call.
-    seen = before === (await fingerprint(paths)) ? before : null;
+    // Written while it was read, or not readable just now: look again at the next call.
+    seen = !unread && before === (await fingerprint(paths)) ? before : null;
   }
 
   let loading: Promise<void> = Promise.resolve();
   return {
     async current() {
-      loading = loading.then(load);
+      loading = loading.then(load).catch((error: unknown) => {
+        problem = `the policy files cannot be looked at: ${nameOf(error)}`;
+      });
       await loading;
       if (good === null) throw new PortError("rejected", "policy", problem ?? "nothing was read");
       return problem === null ? good : { ...good, problem };
     },
   };
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
 }
 
 async function readAll(paths: PolicyPaths): Promise<PolicyTexts> {
@@ -77,7 +85,7 @@ async function readYaml(path: string): Promise<unknown> {
   }
 }
 
-/** Changes whenever a file is written, renamed over, added or removed; a ConfigMap's symbolic links are followed. */
+/** Changes whenever a file is written, renamed over, added, removed or made readable; symbolic links are followed. */
 async function fingerprint(paths: PolicyPaths): Promise<string> {
   const single = [paths.classes, paths.classInputs, paths.ekPins, paths.talosSecrets];
   const inFolder = await listFiles(paths.profiles).catch(() => []);
@@ -86,7 +94,7 @@ async function fingerprint(paths: PolicyPaths): Promise<string> {
   const files = [...single.filter((path) => path !== null), ...profiles, ...roots];
   const marks = files.map(async (path) => {
     const found = await stat(path, { bigint: true }).catch(() => null);
-    return found === null ? `${path} none` : `${path} ${found.ino} ${found.size} ${found.mtimeNs}`;
+    return found === null ? `${path} none` : `${path} ${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`;
   });
   return (await Promise.all(marks)).join("\n");
 }

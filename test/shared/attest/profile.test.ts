@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { loadProfile, overlaps, profilePcrs } from "../../../shared/attest/profile.ts";
+import {
+  loadProfile,
+  overlaps,
+  profilePcrs,
+  profilesFault,
+  stagesWithoutAuthority,
+} from "../../../shared/attest/profile.ts";
 import { vectorText } from "../../vectors/read.ts";
 
 const lab = vectorText("vm/certs/lab-db.pem");
@@ -36,6 +42,25 @@ test("a required event's PCR is quoted too", () => {
   if (!loaded.ok) throw new Error(loaded.problem);
   expect(profilePcrs(loaded.profile)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 14]);
   expect(loaded.profile.beforeSeparator?.length).toBe(1);
+});
+
+test("a profile's name is its file's", () => {
+  expect(loadProfile(base, "debian").ok).toBe(true);
+  expect(profilesFault({ debian: base })).toBeNull();
+  expect(profilesFault({ debian: base, talos: base })).toBe(
+    "talos.json: its name is debian, and its file is talos.json: they must agree",
+  );
+});
+
+test("a profile for one stage loads; it is known where nobody passes", () => {
+  const stages = (authorities: unknown) => {
+    const loaded = loadProfile({ ...base, authorities });
+    if (!loaded.ok) throw new Error(loaded.problem);
+    return stagesWithoutAuthority(loaded.profile);
+  };
+  expect(stages(base.authorities)).toEqual([]);
+  expect(stages([{ pem: lab, for: ["hookos"] }])).toEqual(["os"]);
+  expect(stages([{ pem: lab, for: ["os"] }])).toEqual(["hookos"]);
 });
 
 describe("profiles that are refused", () => {
