@@ -41,7 +41,7 @@ export const adopt: Command = {
     const client = adminClient(args, io);
     const bytes = await readInput(file);
     if (typeof bytes === "string") {
-      io.err(`fleetctl adopt: ${file}: ${bytes}`);
+      io.err(`fleetctl adopt: ${plain(file)}: ${bytes}`);
       return NO_ANSWER;
     }
     const certificates = new TextDecoder().decode(bytes);

@@ -38,11 +38,12 @@ export const approve: Command = {
     const [device, ...more] = args.files;
     if (device === undefined || more.length > 0) throw new UsageError("one device");
     const digests = [...new Set(args.values("ek").map((one) => one.toLowerCase()))];
-    if (digests.length === 0 || !digests.every((one) => DIGEST.test(one)))
-      throw new UsageError("--ek sha256:<64 hex> from a record of your own is needed");
+    if (digests.length === 0) throw new UsageError("--ek DIGEST from a record of your own is needed");
+    const malformed = digests.find((one) => !DIGEST.test(one));
+    if (malformed !== undefined) throw new UsageError(`--ek ${malformed}: is not sha256:<64 hex>`);
     const source = args.value("source");
     if (source === undefined || !SOURCE.test(source))
-      throw new UsageError("--source SCAN:<reference> or SUPPLIER:<reference> is needed");
+      throw new UsageError("--source is SCAN:<reference> or SUPPLIER:<reference>");
     const claims = await readClaims(args, io);
     if (typeof claims === "string") {
       io.err(`fleetctl approve: ${plain(claims)}`);
@@ -57,10 +58,9 @@ export const approve: Command = {
     const others = fitting.eks.filter((ek) => !digests.includes(ek.digest)).map((ek) => ek.digest);
     if (others.length > 0) io.err(`the machine also has ${others.join(", ")}: not named, so not approved`);
     const bindings = digests.map((digest) => ({ digest, source }));
-    io.out(`# nodes file, at ${device}`);
-    io.out("approved_eks:");
+    io.out(`# for a nodes file, at ${device}\napproved_eks:`);
     for (const one of bindings) io.out(`  - digest: ${one.digest}\n    source: ${JSON.stringify(one.source)}`);
-    io.out(`# or approved_eks in NetBox\n${JSON.stringify(bindings)}`);
+    io.out(`# for the field approved_eks of ${device} in NetBox\n${JSON.stringify(bindings)}`);
     return 0;
   },
 };

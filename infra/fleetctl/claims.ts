@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Arguments, type Command, type Io, JSON_OPTION } from "./_command.ts";
+import { type Arguments, type Command, type Io, JSON_OPTION, UsageError } from "./_command.ts";
 import { ADMIN_OPTIONS, adminClient } from "./admin.ts";
 import { plain } from "./text.ts";
 
@@ -41,6 +41,7 @@ export const claims: Command = {
   options: { ...ADMIN_OPTIONS, json: JSON_OPTION },
   exitCodes: { 0: "listed", [NO_ANSWER]: "no answer, or a refusal" },
   async run(args, io) {
+    if (args.files.length > 0) throw new UsageError("no operand is taken");
     const found = await readClaims(args, io);
     if (typeof found === "string") {
       io.err(`fleetctl claims: ${plain(found)}`);

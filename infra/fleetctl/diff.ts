@@ -52,7 +52,7 @@ export const diff: Command = {
       const bytes = await readLogInput(file);
       const log = typeof bytes === "string" ? null : describeLog(bytes);
       if (log?.readable) read.push(log);
-      else io.err(`fleetctl diff: ${file}: ${log ? (log.problems[0]?.detail ?? "malformed") : bytes}`);
+      else io.err(`fleetctl diff: ${plain(file)}: ${log ? (log.problems[0]?.detail ?? "malformed") : bytes}`);
     }
     const [a, b] = read;
     if (!a || !b) return MALFORMED;
@@ -107,8 +107,8 @@ function eventChanges(
     const [old, now] = [before.get(pcr) ?? [], after.get(pcr) ?? []];
     const comparator = (x: Event, y: Event) => x.type === y.type && x.digest === y.digest;
     const parts = diffArrays(old, now, { comparator, maxEditLength: MAX_EDITS });
-    removed.push(...(parts ? parts.flatMap((part) => (part.removed ? part.value : [])) : old));
-    added.push(...(parts ? parts.flatMap((part) => (part.added ? part.value : [])) : now));
+    for (const one of parts ? parts.flatMap((part) => (part.removed ? part.value : [])) : old) removed.push(one);
+    for (const one of parts ? parts.flatMap((part) => (part.added ? part.value : [])) : now) added.push(one);
   }
   return { removed, added };
 }

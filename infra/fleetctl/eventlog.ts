@@ -29,7 +29,7 @@ export const eventlog: Command = {
     if (file === undefined || more.length > 0) throw new UsageError("one file");
     const bytes = await readLogInput(file);
     if (typeof bytes === "string") {
-      io.err(`fleetctl eventlog: ${file}: ${bytes}`);
+      io.err(`fleetctl eventlog: ${plain(file)}: ${bytes}`);
       return MALFORMED;
     }
     const { readable, fitForPolicy, ...said } = describeLog(bytes);
@@ -42,7 +42,7 @@ export const eventlog: Command = {
 function logText(file: string, log: LogDescription): string[] {
   const state = !log.readable ? "malformed" : log.fitForPolicy ? "well-formed" : "well-formed, not fit for policy";
   return [
-    `${file}: ${state}`,
+    `${plain(file)}: ${state}`,
     ...section(
       "problems",
       log.problems.map((one) => [at(one.record, one.offset), one.code, plain(one.detail)]),

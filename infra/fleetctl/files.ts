@@ -1,14 +1,20 @@
-import { readFile, stat } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 
 /** Evidence is bounded to 2 MiB on the wire; a bundle of it in base64, and any real event log, is well below this. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** A file's bytes, or why there are none. */
+/** A file's bytes (`-` is stdin), or why there are none. Pipes and devices say nothing of their size: the bytes are counted. */
 export async function readInput(path: string): Promise<Uint8Array | string> {
+  const source: AsyncIterable<Uint8Array> = path === "-" ? process.stdin : createReadStream(path);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
   try {
-    const { size } = await stat(path);
-    if (size > MAX_BYTES) return `${size} bytes: more than the ${MAX_BYTES} that are read`;
-    return new Uint8Array(await readFile(path));
+    for await (const chunk of source) {
+      size += chunk.length;
+      if (size > MAX_BYTES) return `more than the ${MAX_BYTES} bytes that are read`;
+      chunks.push(chunk);
+    }
+    return new Uint8Array(Buffer.concat(chunks));
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     return error.code === "ENOENT" ? "no such file" : `cannot be read (${String(error.code)})`;

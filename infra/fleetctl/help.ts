@@ -21,9 +21,11 @@ export function commandHelp(command: Command): string {
     return [left, option.help] as const;
   });
   const width = Math.max(0, ...options.map(([left]) => left.length));
-  const codes = { ...command.exitCodes, [USAGE_EXIT_CODE]: "a wrong call" };
+  const codes = { ...command.exitCodes, [USAGE_EXIT_CODE]: "a wrong call", 70: "a fault of fleetctl's own" };
   return [
-    `usage: fleetctl ${command.name} ${command.operands}${options.length > 0 ? " [OPTION…]" : ""}`,
+    ["usage: fleetctl", command.name, command.operands, options.length > 0 ? "[OPTION…]" : ""]
+      .filter(Boolean)
+      .join(" "),
     "",
     command.details,
     ...(options.length > 0

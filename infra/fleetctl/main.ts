@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Arguments, type Command, type Io, parseArgsOptions, USAGE_EXIT_CODE, UsageError } from "./_command.ts";
 import { adopt } from "./adopt.ts";
@@ -7,13 +8,21 @@ import { claims } from "./claims.ts";
 import { diff } from "./diff.ts";
 import { eventlog } from "./eventlog.ts";
 import { commandHelp, overview } from "./help.ts";
+import { plain } from "./text.ts";
 import { verify } from "./verify.ts";
 
 export const COMMANDS: readonly Command[] = [adopt, approve, claims, diff, eventlog, verify];
 
+const FAULT_EXIT_CODE = 70;
+const VERSION: string = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
+
 /** Carries out one call. @returns its exit code */
 export async function fleetctl(argv: readonly string[], io: Io): Promise<number> {
   const [name, ...rest] = argv;
+  if (name === "--version" || name === "version") {
+    io.out(`fleetctl ${VERSION}`);
+    return 0;
+  }
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
     const asked = COMMANDS.find((one) => one.name === rest[0]);
     io.out(asked ? commandHelp(asked) : overview(COMMANDS));
@@ -21,7 +30,7 @@ export async function fleetctl(argv: readonly string[], io: Io): Promise<number>
   }
   const command = COMMANDS.find((one) => one.name === name);
   if (!command) {
-    io.err(`fleetctl: no command ${name}; fleetctl help lists them`);
+    io.err(`fleetctl: no command ${plain(name)}; fleetctl help lists them`);
     return USAGE_EXIT_CODE;
   }
   try {
@@ -32,9 +41,15 @@ export async function fleetctl(argv: readonly string[], io: Io): Promise<number>
     }
     return await command.run(args, io);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    io.err(`fleetctl ${name}: ${error.message}; fleetctl ${name} --help says more`);
-    return USAGE_EXIT_CODE;
+    if (error instanceof UsageError) {
+      io.err(`fleetctl ${name}: ${plain(error.message)}; fleetctl ${name} --help says more`);
+      return USAGE_EXIT_CODE;
+    }
+    // Never 1 or 2: those are answers.
+    io.err(
+      `fleetctl ${name}: this should not happen: ${plain(error instanceof Error ? `${error.stack}` : String(error))}`,
+    );
+    return FAULT_EXIT_CODE;
   }
 }
 
@@ -62,6 +77,8 @@ function argumentsOf(command: Command, rest: readonly string[]): Arguments {
 }
 
 if (import.meta.main) {
+  // npm runs scripts in the checkout; a person's paths are meant from where the person is.
+  if (process.env.npm_lifecycle_event === "fleetctl" && process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
   // A reader that has seen enough (`| head`) is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 74));
   process.exitCode = await fleetctl(process.argv.slice(2), {

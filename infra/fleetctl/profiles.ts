@@ -30,10 +30,6 @@ export async function profilesFor(args: Arguments, io: Io): Promise<ReadonlyMap<
     if (!result.ok) throw new UsageError(`${join(folder, name)}.json: ${result.problem}`);
     loaded.set(name, result.profile);
   }
-  const lacking = [...loaded.values()].some((one) => one.authorities.some((a) => a.sha256 === NO_CERTIFICATE.sha256));
-  if (lacking && !args.flag("json")) {
-    io.err(`${folder} has no ${OPERATOR_PEM}: nothing that you signed yourself is accepted; --operator FILE names it`);
-  }
   return loaded;
 }
 
@@ -52,4 +48,9 @@ async function readOperator(path: string): Promise<string> {
   } catch {
     throw new UsageError(`--operator ${path}: cannot be read`);
   }
+}
+
+/** Whether a profile accepts certificates of an operator's own that are not at hand. */
+export function lacksOperator(profile: BootPolicyProfile): boolean {
+  return profile.authorities.some((one) => one.sha256 === NO_CERTIFICATE.sha256);
 }

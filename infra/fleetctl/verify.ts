@@ -1,11 +1,11 @@
 import { readCertificates } from "../../shared/adapters/policy/certificate-files.ts";
-import { BadFile } from "../../shared/adapters/policy/profile-files.ts";
+import { BadFile, OPERATOR_PEM } from "../../shared/adapters/policy/profile-files.ts";
 import { type BundleOptions, type BundleResult, verifyBundle } from "../../shared/attest/bundle.ts";
 import { type EkRoots, ekRootsOf } from "../../shared/attest/ek-shown.ts";
 import type { Check, Purpose } from "../../shared/attest/verdict.ts";
 import { type Arguments, type Command, type Io, JSON_OPTION, UsageError } from "./_command.ts";
 import { readJsonInput } from "./files.ts";
-import { PROFILE_OPTIONS, profilesFor } from "./profiles.ts";
+import { lacksOperator, PROFILE_OPTIONS, profilesFor } from "./profiles.ts";
 import { plain } from "./text.ts";
 
 /** Recorded evidence judged anew, offline. @see spec/20-verification.md "Evidence bundles" */
@@ -25,7 +25,7 @@ export const verify: Command = {
     "ek-roots": {
       type: "string",
       placeholder: "PATH",
-      help: "manufacturers' certificates, a file or a folder (else FLEET_EK_ROOTS)",
+      help: "manufacturers' certificates, to show each EK's chain (else FLEET_EK_ROOTS); refuses nothing",
     },
     json: JSON_OPTION,
   },
@@ -38,6 +38,7 @@ export const verify: Command = {
     for (const file of args.files) {
       const result = await verifyFile(file, options, ekRoots);
       counts[result.verdict]++;
+      for (const note of notes(result, options)) io.err(`${plain(file)}: ${note}`);
       if (args.flag("json")) {
         const { verdict, codes, checks } = result;
         io.out(JSON.stringify({ file, verdict, codes, checks }));
@@ -85,8 +86,9 @@ async function ekRootsFor(args: Arguments, io: Io): Promise<RootsAt> {
 
 // Dates are judged as on the day of the evidence: what was said of it then is said of it for ever.
 function momentOf(value: unknown): number {
-  const at = typeof value === "object" && value !== null && "at" in value ? Date.parse(String(value.at)) : Number.NaN;
-  return Number.isNaN(at) ? Date.now() : at;
+  const at = typeof value === "object" && value !== null && "at" in value ? value.at : null;
+  const moment = typeof at === "string" ? Date.parse(at) : Number.NaN;
+  return Number.isNaN(moment) ? Date.now() : moment;
 }
 
 async function verifyFile(file: string, options: BundleOptions, rootsAt: RootsAt): Promise<BundleResult> {
@@ -98,10 +100,23 @@ async function verifyFile(file: string, options: BundleOptions, rootsAt: RootsAt
   return { verdict: "unreadable", codes: ["bad-request"], checks: [check], boot: null };
 }
 
+/** What the reader of a verdict must know of the profiles; on stderr, since programs read the rest. */
+function notes({ verdict, checks, boot }: BundleResult, { profile, profiles }: BundleOptions): string[] {
+  if (boot === null) return [];
+  const unjudged = checks.find((check) => check.name === "profile" && check.seen !== "none");
+  if (unjudged) return [`profile ${plain(unjudged.seen)}: no authority was judged; --profiles DIR names the folder`];
+  const judge = profile ?? (boot.profile === null ? undefined : profiles?.get(boot.profile));
+  const foreign = boot.codes.includes("authority-not-accepted") || boot.codes.includes("not-hookos");
+  if (verdict !== "refused" || !judge || !foreign || !lacksOperator(judge)) return [];
+  return [
+    `profile ${judge.name} has no ${OPERATOR_PEM}, so nothing that you signed is accepted; --operator FILE names it`,
+  ];
+}
+
 function verdictText(file: string, result: BundleResult): string[] {
   const policy = result.boot === null ? "" : judgedBy(result.boot.profile, result.boot.purpose);
   const lines = [
-    `${file}: ${result.verdict}${result.codes.length > 0 ? ` (${result.codes.join(", ")})` : ""}${policy}`,
+    `${plain(file)}: ${result.verdict}${result.codes.length > 0 ? ` (${result.codes.join(", ")})` : ""}${policy}`,
   ];
   for (const check of result.checks) {
     if (check.ok) {

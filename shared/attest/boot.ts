@@ -64,7 +64,7 @@ export function judgeBoot(input: BootInput): Verdict {
     secureBoot: facts?.secureBoot ?? null,
     dbxHash: facts?.dbxHash ?? null,
     sbatLevel: facts?.sbatLevel ?? null,
-    bootProven: input.secureBoot !== "off",
+    bootProven: input.secureBoot !== "off" && facts?.secureBoot === true,
     profile: profile?.name ?? null,
     purpose: input.purpose,
     counters: input.attest && countersOf(input.attest),
@@ -143,8 +143,10 @@ function secureBootChecks(facts: SecureBootFacts, input: BootInput): Check[] {
     checks.push({ name: "pcr7", ok: true, seen: "every event known and proven", expected: "known and proven events" });
   }
   const seen = facts.secureBoot === null ? "unknown" : facts.secureBoot ? "on" : "off";
-  const expected = input.secureBoot === null ? "recorded only" : input.secureBoot === "required" ? "on" : "off";
-  if (input.secureBoot === null || seen === expected) checks.push({ name: "secure-boot", ok: true, seen, expected });
+  // Without Secure Boot an authority event is anybody's: where authorities are judged, it is demanded unless a class says else.
+  const demanded = input.secureBoot ?? (input.profile ? "required" : null);
+  const expected = demanded === null ? "recorded only" : demanded === "required" ? "on" : "off";
+  if (demanded === null || seen === expected) checks.push({ name: "secure-boot", ok: true, seen, expected });
   else checks.push(failed("secure-boot", "secure-boot-mismatch", seen, expected));
   if (input.secureBoot === "off") {
     checks.push({

@@ -1,4 +1,4 @@
-import type { EvidenceBundle } from "./bundle.ts";
+import type { EvidenceBundle } from "./bundle-read.ts";
 import { toBase64 } from "./hex.ts";
 import type { Bank, Verdict } from "./verdict.ts";
 

@@ -1,35 +1,15 @@
 import { FormatError } from "../formats/error.ts";
 import { judgeBoot } from "./boot.ts";
+import { type Fields, type ReadBundle, readBundle } from "./bundle-read.ts";
 import { type EkRoots, ekCertificateCheck } from "./ek-shown.ts";
-import { fromBase64, toHex } from "./hex.ts";
+import { toHex } from "./hex.ts";
+import { judgeLdevid, readEitherPublic } from "./keys.ts";
 import type { BootPolicyProfile } from "./profile.ts";
 import { provenChecks } from "./proven.ts";
 import { readCommandLine } from "./report.ts";
 import { attestQualifyingData, renewQualifyingData } from "./session.ts";
-import type { Bank, Check, Purpose, RefusalCode, Verdict } from "./verdict.ts";
-import { type SignedStatement, verifyQuoteStage } from "./verify.ts";
-
-/** The JSON of one attestation's inputs; binary fields are base64. @see spec/20-verification.md "Evidence bundles" */
-export interface EvidenceBundle {
-  readonly akPublic: string;
-  readonly quote: { readonly attest: string; readonly signature: string };
-  readonly expectedExtraData: string;
-  /** bank → index → hex */
-  readonly pcrs: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  readonly eventLog: string;
-  readonly request: { readonly bank: Bank; readonly select: readonly number[] };
-  readonly ekCertificates?: readonly string[];
-  readonly ldevidPublic?: string;
-  readonly certify?: { readonly attest: string; readonly signature: string };
-  readonly report?: string;
-  /** The profile's name. */
-  readonly profile?: string;
-  readonly purpose?: Purpose;
-  readonly secureBoot?: "required" | "off";
-  readonly at?: string;
-  readonly challenge?: { readonly nonce: string };
-  readonly verdict?: Verdict;
-}
+import { type Check, type Purpose, type Refusal, type RefusalCode, refusal, type Verdict } from "./verdict.ts";
+import { verifyQuoteStage } from "./verify.ts";
 
 export interface BundleOptions {
   /** Judged by this policy, whatever the bundle names. */
@@ -78,8 +58,9 @@ export function verifyBundle(value: unknown, options: BundleOptions = {}): Bundl
   const { akPublic, quote, expectedExtraData, ldevidPublic, certify } = bundle;
   const certified = ldevidPublic && certify ? { ldevidPublic, certify } : {};
   const stage = { akPublic, quote, expectedExtraData, bank, select, pcrs, ...certified };
-  const unproven = verifyQuoteStage(stage);
+  const unproven = verifyQuoteStage(stage) ?? (ldevidPublic && !certify ? uncertifiedProblem(ldevidPublic) : null);
   if (unproven) return refused(unproven.check);
+  if (ldevidPublic && !certify) shown.push(UNCERTIFIED);
   const commandLine = commandLineOf(bundle.report);
   if (typeof commandLine !== "string" && commandLine !== null) return refused(commandLine);
   const named = bundle.profile === null ? undefined : options.profiles?.get(bundle.profile);
@@ -97,117 +78,11 @@ export function verifyBundle(value: unknown, options: BundleOptions = {}): Bundl
     attest: quote.attest,
   });
   const verdict = boot.result === "pass" ? "accepted" : "refused";
-  const unjudged = profile === null ? [profileCheck(bundle.profile)] : [];
-  return { verdict, codes: boot.codes, checks: [...shown, ...provenChecks(stage), ...boot.checks, ...unjudged], boot };
-}
-
-interface ReadBundle {
-  readonly akPublic: Uint8Array;
-  readonly quote: SignedStatement;
-  readonly expectedExtraData: Uint8Array;
-  readonly pcrs: EvidenceBundle["pcrs"];
-  readonly eventLog: Uint8Array;
-  readonly request: EvidenceBundle["request"];
-  readonly ekCertificates: readonly Uint8Array[];
-  readonly ldevidPublic: Uint8Array | null;
-  readonly certify: SignedStatement | null;
-  readonly report: Uint8Array | null;
-  readonly profile: string | null;
-  readonly purpose: Purpose;
-  readonly secureBoot: "required" | "off" | null;
-  readonly nonce: Uint8Array | null;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** The bundle's fields, or the name of the first that is none. */
-function readBundle(value: unknown): ReadBundle | string {
-  const fields = withoutNulls(fieldsOf(value));
-  const quote = statement(fields?.quote);
-  const akPublic = binary(fields?.akPublic);
-  const expectedExtraData = binary(fields?.expectedExtraData);
-  const eventLog = binary(fields?.eventLog);
-  const request = requestOf(fields?.request);
-  const pcrs = pcrsOf(fields?.pcrs);
-  if (!fields) return "not an object";
-  if (!akPublic) return "akPublic";
-  if (!quote) return "quote";
-  if (!expectedExtraData) return "expectedExtraData";
-  if (!pcrs) return "pcrs";
-  if (!eventLog) return "eventLog";
-  if (!request) return "request";
-  const certificates = fields.ekCertificates ?? [];
-  const ekCertificates = Array.isArray(certificates) ? certificates.map(binary) : [null];
-  const challenge = fields.challenge === undefined ? undefined : binary(fieldsOf(fields.challenge)?.nonce);
-  const optional = {
-    ldevidPublic: fields.ldevidPublic === undefined ? undefined : binary(fields.ldevidPublic),
-    certify: fields.certify === undefined ? undefined : statement(fields.certify),
-    report: fields.report === undefined ? undefined : binary(fields.report),
-    challenge,
-  };
-  for (const [name, read] of Object.entries(optional)) if (read === null) return name;
-  // A certification of nothing that is named would be left unread.
-  if (optional.certify && !optional.ldevidPublic) return "ldevidPublic";
-  if (ekCertificates.includes(null)) return "ekCertificates";
-  const { profile, purpose, secureBoot } = fields;
-  if (profile !== undefined && typeof profile !== "string") return "profile";
-  if (purpose !== undefined && purpose !== "intake" && purpose !== "renewal") return "purpose";
-  if (secureBoot !== undefined && secureBoot !== "required" && secureBoot !== "off") return "secureBoot";
-  return {
-    akPublic,
-    quote,
-    expectedExtraData,
-    pcrs,
-    eventLog,
-    request,
-    ekCertificates: ekCertificates.flatMap((one) => (one ? [one] : [])),
-    ldevidPublic: optional.ldevidPublic ?? null,
-    certify: optional.certify ?? null,
-    report: optional.report ?? null,
-    profile: profile ?? null,
-    purpose: purpose ?? "intake",
-    secureBoot: secureBoot ?? null,
-    nonce: challenge ?? null,
-  };
-}
-
-// A field that is null is one that is not there: writers of JSON differ in it.
-function withoutNulls(fields: Fields | null): Fields | null {
-  return fields && Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-}
-
-function fieldsOf(value: unknown): Fields | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
-}
-
-function binary(value: unknown): Uint8Array | null {
-  return typeof value === "string" ? fromBase64(value) : null;
-}
-
-function statement(value: unknown): SignedStatement | null {
-  const fields = fieldsOf(value);
-  const attest = binary(fields?.attest);
-  const signature = binary(fields?.signature);
-  return attest && signature ? { attest, signature } : null;
-}
-
-function requestOf(value: unknown): EvidenceBundle["request"] | null {
-  const fields = fieldsOf(value);
-  const bank = fields?.bank;
-  const select = fields?.select;
-  if ((bank !== "sha256" && bank !== "sha384") || !Array.isArray(select)) return null;
-  const pcrs = select.filter((pcr): pcr is number => Number.isInteger(pcr) && pcr >= 0 && pcr <= 23);
-  return pcrs.length === select.length ? { bank, select: pcrs } : null;
-}
-
-function pcrsOf(value: unknown): EvidenceBundle["pcrs"] | null {
-  const banks = fieldsOf(value);
-  if (!banks) return null;
-  for (const bank of Object.values(banks)) {
-    const values = fieldsOf(bank);
-    if (!values || Object.values(values).some((one) => typeof one !== "string")) return null;
-  }
-  return banks as EvidenceBundle["pcrs"];
+  const open = [
+    ...(profile === null ? [profileCheck(bundle.profile)] : []),
+    ...recordedCheck(bundle.recorded, boot.result),
+  ];
+  return { verdict, codes: boot.codes, checks: [...shown, ...provenChecks(stage), ...boot.checks, ...open], boot };
 }
 
 // Where the challenge is kept, the extraData follows from it and from the report that the AK signed with it: by what
@@ -230,6 +105,31 @@ function bindingCheck({ nonce, report, ldevidPublic, purpose, expectedExtraData 
       ? renewQualifyingData(nonce, report, ldevidPublic)
       : attestQualifyingData(nonce, report);
   return toHex(expected) === seen ? null : wrong(toHex(expected));
+}
+
+const UNCERTIFIED: Check = {
+  name: "certify",
+  ok: true,
+  seen: "none",
+  expected: "recorded only: nothing binds the LDevID key to this TPM",
+};
+
+function uncertifiedProblem(ldevidPublic: Uint8Array): Refusal | null {
+  try {
+    return judgeLdevid(readEitherPublic(ldevidPublic));
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    return refusal("ldevid-attributes", "ldevid", error.message, "a TPM2B_PUBLIC");
+  }
+}
+
+// The verdict of then, where it is another: it was judged by a profile or a class that is not at hand, or has changed.
+function recordedCheck(recorded: Fields | null, now: "pass" | "fail"): Check[] {
+  if (recorded === null || recorded.result === now) return [];
+  const codes = Array.isArray(recorded.codes) ? recorded.codes.map(String).join(", ") : "";
+  const by = typeof recorded.profile === "string" ? ` by profile ${recorded.profile}` : "";
+  const seen = `${String(recorded.result)}${codes === "" ? "" : ` (${codes})`}${by}`;
+  return [{ name: "recorded-verdict", ok: true, seen, expected: `recorded only: it is ${now} now` }];
 }
 
 // Evidence that nothing was said about: for the reader of an "accepted".

@@ -1,4 +1,5 @@
-import { type BundleResult, type EvidenceBundle, verifyBundle } from "../../shared/attest/bundle.ts";
+import { type BundleResult, verifyBundle } from "../../shared/attest/bundle.ts";
+import type { EvidenceBundle } from "../../shared/attest/bundle-read.ts";
 import type { BootPolicyProfile } from "../../shared/attest/profile.ts";
 import { attestQualifyingData } from "../../shared/attest/session.ts";
 import type { Bank, Purpose } from "../../shared/attest/verdict.ts";

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { LabAuthority } from "../../infra/lab/kubernetes/authority.ts";
-import type { EvidenceBundle } from "../../shared/attest/bundle.ts";
+import type { EvidenceBundle } from "../../shared/attest/bundle-read.ts";
 import { nameOf } from "../../shared/attest/keys.ts";
 import { type BootPolicyProfile, loadProfile } from "../../shared/attest/profile.ts";
 import { attestQualifyingData, renewQualifyingData } from "../../shared/attest/session.ts";

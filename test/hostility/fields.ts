@@ -1,4 +1,5 @@
-import type { BundleResult, EvidenceBundle } from "../../shared/attest/bundle.ts";
+import type { BundleResult } from "../../shared/attest/bundle.ts";
+import type { EvidenceBundle } from "../../shared/attest/bundle-read.ts";
 import { base64 } from "./logs.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type EvidenceBundle, verifyBundle } from "../../shared/attest/bundle.ts";
+import { verifyBundle } from "../../shared/attest/bundle.ts";
+import type { EvidenceBundle } from "../../shared/attest/bundle-read.ts";
 import { ANSWERS, answeredBundle } from "../vectors/answers.ts";
 import { vector, vectorJson } from "../vectors/read.ts";
 import { Judge } from "./bits.ts";

@@ -114,6 +114,11 @@ describe("the evidence that the handler keeps", () => {
     expect(bundle.verdict.codes).toEqual(["profile-missing"]);
     const again = verifyBundle(bundle);
     const said = bundle.verdict.checks.filter((check) => !["profile", "activations"].includes(check.name));
-    expect(again.checks.filter((check) => check.name !== "profile")).toEqual(said);
+    const open = ["profile", "recorded-verdict"];
+    expect(again.checks.filter((check) => !open.includes(check.name))).toEqual(said);
+    expect(again.checks.filter((check) => open.includes(check.name)).map((check) => check.seen)).toEqual([
+      "none",
+      "fail (profile-missing)",
+    ]);
   });
 });

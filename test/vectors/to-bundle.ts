@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { EvidenceBundle } from "../../shared/attest/bundle.ts";
+import type { EvidenceBundle } from "../../shared/attest/bundle-read.ts";
 import type { Bank } from "../../shared/attest/verdict.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -60,6 +60,7 @@ describe("fleetctl claims", () => {
     const nobody = await run(["claims", "--url", "http://127.0.0.1:1"], env);
     expect([nobody.code, nobody.err]).toEqual([2, expect.stringMatching(/^fleetctl claims: http:.*ECONNREFUSED/)]);
     expect((await run(["claims"])).code).toBe(64);
+    expect((await run(["claims", "w1"], env)).err).toMatch(/no operand is taken/);
   });
 });
 
@@ -90,11 +91,11 @@ describe("fleetctl approve", () => {
 
   test.each([
     [[], /one device/],
-    [["w1"], /--ek sha256/],
-    [["w1", "--ek", "sha256:12", "--source", "SCAN:1"], /--ek sha256/],
-    [["w1", "--ek", RSA], /--source SCAN/],
-    [["w1", "--ek", RSA, "--source", "CLAIM:1"], /--source SCAN/],
-    [["w1", "--ek", RSA, "--source", "SCAN:"], /--source SCAN/],
+    [["w1"], /--ek DIGEST/],
+    [["w1", "--ek", "sha256:12", "--source", "SCAN:1"], /--ek sha256:12: is not sha256:<64 hex>/],
+    [["w1", "--ek", RSA], /--source is SCAN/],
+    [["w1", "--ek", RSA, "--source", "CLAIM:1"], /--source is SCAN/],
+    [["w1", "--ek", RSA, "--source", "SCAN:"], /--source is SCAN/],
   ])("%j is a wrong call", async (args, text) => {
     const { code, err } = await approve(...args);
     expect([code, err]).toEqual([64, expect.stringMatching(text)]);

@@ -1,3 +1,6 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ANSWERS, answeredBundle } from "../../vectors/answers.ts";
 import { vmBundle, vmSets } from "../../vectors/to-bundle.ts";
@@ -70,8 +73,8 @@ const POLICY: readonly [set: string, profile: string, purpose: string, codes: re
   ["lab-sha384-crb", "debian", "intake", []],
   ["labms-lab", "debian", "intake", []],
   ["lab-sb-on", "debian", "renewal", ["authority-not-accepted"]],
-  ["lab-sb-off", "debian", "intake", ["authority-not-accepted"]],
-  ["lab-setup-mode", "debian", "intake", ["authority-not-accepted"]],
+  ["lab-sb-off", "debian", "intake", ["secure-boot-mismatch", "authority-not-accepted"]],
+  ["lab-setup-mode", "debian", "intake", ["secure-boot-mismatch", "authority-not-accepted"]],
   ["debian-ms", "debian", "intake", ["not-hookos"]],
   ["debian-ms", "debian", "renewal", []],
   ["debian-labms", "debian", "renewal", []],
@@ -146,7 +149,7 @@ describe("what is no evidence is unreadable, and said", () => {
     ["no UTF-8", () => textFile(new Uint8Array([0x22, 0xff, 0x22]), "a.json"), "no JSON"],
     ["an empty file", () => textFile("", "a.json"), "no JSON"],
     ["a list", () => jsonFile([]), "not an object"],
-    ["an object of other things", () => jsonFile({ a: 1 }), "akPublic"],
+    ["an object of other things", () => jsonFile({ a: 1 }), "akPublic: is missing, or not of its form"],
   ])("%s", async (_, file, seen) => {
     const { code, out } = await run(["verify", file(), "--json"]);
     expect(code).toBe(2);
@@ -177,7 +180,7 @@ describe("a wrong call ends with 64 and says what is wrong", () => {
     [["verify", "a", "--surplus"], /Unknown option '--surplus'/],
     [["verify", "a", "--profiles", "/nowhere"], /\/nowhere: ENOENT/],
     [["verify", "a", "--operator", "/nowhere"], /--operator \/nowhere: cannot be read/],
-    [["verify", "a", "--ek-roots", "/nowhere"], /\/nowhere: no certificate/],
+    [["verify", "a", "--ek-roots", "/nowhere"], /\/nowhere: (no certificate|ENOENT)/],
     [["verify", "a", "--ek-roots", vectorPath("vm/manifest.json")], /something else than certificates/],
     [["surprise"], /no command surprise/],
     [["eventlog"], /one file/],
@@ -209,4 +212,61 @@ test("as a process: output on stdout alone, the exit code, no bundle's name trus
   const { code, out, err } = runProcess(["verify", vm("lab-sb-on"), "--json"]);
   expect([code, err, lines(out.trimEnd())[0]?.verdict]).toEqual([0, "", "accepted"]);
   expect(runProcess(["--help"]).out).toMatch(/verify +verify recorded evidence again, offline/);
+});
+
+describe("what would stop or mislead the tool", () => {
+  const good = vm("lab-sb-on");
+  test("a moment that is none, in one file of several: each has its line", async () => {
+    const set = vmSets().find((one) => one.name === "lab-sb-on");
+    if (!set) throw new Error("no set");
+    const odd = [{ toString: 1 }, [[[]]], 7, null, "yesterday"].map((at) => jsonFile({ ...vmBundle(set), at }));
+    const { code, out } = await run(["verify", ...odd, good, "--json"]);
+    expect([code, lines(out).map((line) => line.verdict)]).toEqual([0, Array(6).fill("accepted")]);
+  });
+
+  test("nesting without end, and more than is read", async () => {
+    const deep = textFile(`${"[".repeat(200_000)}${"]".repeat(200_000)}`, "deep.json");
+    const { code, out } = await run(["verify", deep, "/dev/zero", good, "--json"]);
+    expect(code).toBe(2);
+    expect(lines(out).map((line) => [line.verdict, line.checks[0]?.seen])).toEqual([
+      ["unreadable", "not an object"],
+      ["unreadable", "more than the 67108864 bytes that are read"],
+      ["accepted", expect.any(String)],
+    ]);
+  });
+
+  test("a file's name and a profile's text move no terminal", async () => {
+    const { out } = await run(["verify", `/nowhere/\u001b[31m.json`]);
+    expect(out).toContain("/nowhere/\\u001b[31m.json: unreadable");
+    const folder = textFile(JSON.stringify({ "\u001b[2J": 1 }), "p.json").replace(/p\.json$/, "");
+    expect((await run(["verify", good, "--profiles", folder])).err).not.toContain("\u001b");
+  });
+
+  test("a profile that is named and not at hand is said, with --json too", async () => {
+    const set = vmSets().find((one) => one.name === "debian-ms");
+    if (!set) throw new Error("no set");
+    const file = jsonFile({ ...vmBundle(set), profile: "lab", purpose: "renewal" });
+    const { code, out, err } = await run(["verify", file, "--json"]);
+    expect([code, err]).toEqual([
+      0,
+      expect.stringMatching(/profile lab, which is not at hand: no authority was judged/),
+    ]);
+    expect(lines(out)[0]?.checks.find((check) => check.name === "profile")?.seen).toBe("lab, which is not at hand");
+  });
+
+  test("a refusal that only your own certificates could lift says so; another does not", async () => {
+    const note = /debian has no operator\.pem, so nothing that you signed is accepted/;
+    expect((await run(["verify", good, "--profile", "debian"])).err).toMatch(note);
+    expect((await run(["verify", vm("debian-ms"), "--profile", "debian", "--purpose", "renewal"])).err).toBe("");
+  });
+
+  test("stdin, a folder to be in, the version", () => {
+    const main = new URL("../../../infra/fleetctl/main.ts", import.meta.url).pathname;
+    const piped = spawnSync(process.execPath, [main, "verify", "-"], { input: readFileSync(good), encoding: "utf8" });
+    expect([piped.status, piped.stdout]).toEqual([0, expect.stringMatching(/^-: accepted/)]);
+    const env = { npm_lifecycle_event: "fleetctl", INIT_CWD: dirname(good) };
+    const there = spawnSync(process.execPath, [main, "verify", basename(good)], { env, encoding: "utf8" });
+    expect(there.status).toBe(0);
+    expect(runProcess(["--version"]).out).toMatch(/^fleetctl \d+\.\d+\.\d+\n$/);
+  });
 });

@@ -164,7 +164,10 @@ describe("bundles that cannot be read say where", () => {
   ];
   test.each(cases)("%s", (field, value) => {
     const result = verifyBundle(value);
-    expect([result.verdict, result.checks.map((check) => check.seen)]).toEqual(["unreadable", [field]]);
+    expect([result.verdict, result.checks.map((check) => check.seen)]).toEqual([
+      "unreadable",
+      [expect.stringMatching(new RegExp(`^${field}(: .*)?$`))],
+    ]);
   });
 });
 
@@ -193,6 +196,46 @@ describe("what an accepted bundle leaves open is said in it", () => {
     ]);
     const recorded = { ...bundleOf(nonce), challenge: { nonce: base64(nonce) } };
     expect(open(recorded)).toEqual(["accepted", ["challenge: the nonce itself is what was quoted"]]);
+  });
+  test("an LDevID key that nothing certifies, and one that is none", () => {
+    const { verdict, checks } = verifyBundle({ ...bundle, ldevidPublic: base64(ldevidPublic) }, { profile });
+    expect([verdict, checks.find((check) => check.name === "certify")?.seen]).toEqual(["accepted", "none"]);
+    expect(verifyBundle({ ...bundle, ldevidPublic: "AAAA" }, { profile }).codes).toEqual(["ldevid-attributes"]);
+    expect(verifyBundle({ ...bundle, ldevidPublic: base64(ak.public) }, { profile }).codes).toEqual([
+      "ldevid-attributes",
+    ]);
+  });
+  test("a verdict of then that is another", () => {
+    const recorded = (verdict: unknown) =>
+      verifyBundle({ ...bundle, verdict }, { profile }).checks.flatMap((check) =>
+        check.name === "recorded-verdict" ? [check.seen] : [],
+      );
+    expect(recorded({ result: "pass", codes: [] })).toEqual([]);
+    expect(recorded({ result: "fail", codes: ["not-hookos"], profile: "talos" })).toEqual([
+      "fail (not-hookos) by profile talos",
+    ]);
+  });
+  test("authorities are judged with Secure Boot on alone, where no class says else", () => {
+    const off = buildLog([...variables(lab, Uint8Array.of(0)), separator, authority("db", lab)]);
+    const values = Buffer.concat(select.map((pcr) => Buffer.from(off.pcrs[pcr] ?? "", "hex")));
+    const extraData = attestQualifyingData(nonce, report);
+    const attest = encode(TPMS_ATTEST, {
+      magic: 0xff544347,
+      type: 0x8018,
+      qualifiedSigner: new Uint8Array(34),
+      extraData,
+      clockInfo: { clock: 1n, resetCount: 2, restartCount: 3, safe: 1 },
+      firmwareVersion: 4n,
+      attested: {
+        pcrSelect: [pcrSelection(0x000b, select)],
+        pcrDigest: new Uint8Array(createHash("sha384").update(values).digest()),
+      },
+    });
+    const quote = { attest: base64(attest), signature: base64(ak.sign(attest)) };
+    const { secureBoot: _, ...rest } = bundle;
+    const value = { ...rest, quote, pcrs: { sha256: off.pcrs }, eventLog: base64(off.log) };
+    expect(verifyBundle(value, { profile }).codes).toEqual(["secure-boot-mismatch"]);
+    expect(verifyBundle(value).boot).toMatchObject({ result: "pass", secureBoot: false, bootProven: false });
   });
   test("authorities that nobody judged", () => {
     expect(open(bundle, {})).toEqual(["accepted", ["profile: lab, which is not at hand"]]);
