@@ -1,11 +1,22 @@
 import { verify } from "node:crypto";
 import { sequence, unsignedInteger } from "../../formats/der-write.ts";
-import { isPortError } from "../../ports/error.ts";
+import { isPortError, PortError } from "../../ports/error.ts";
 import type { SignerPort } from "../../ports/signer.ts";
 import { HASHES, type Issuer, rejected, unavailable } from "./issuer.ts";
 
 /** One signature of some back end over the bytes: DER, or r and s of one length each, or base64 of either. */
 export type SignBytes = (bytes: Uint8Array) => Promise<Uint8Array>;
+
+/** The key answered, and not with what the issuer's certificate verifies: at the start a person must mend that. */
+export class ForeignSignature extends PortError {
+  readonly detail: string;
+
+  constructor(bytes: number) {
+    const detail = `a signature of ${bytes} bytes is not one of the issuer's key over these bytes`;
+    super("unavailable", "signer", detail);
+    this.detail = detail;
+  }
+}
 
 /** No TBSCertificate begins with this, so that its signature is good for nothing. */
 const PROBE = new TextEncoder().encode("fleetd asks whether this key is its issuer's");
@@ -35,6 +46,7 @@ export async function probeSigner(port: SignerPort): Promise<string | null> {
     await port.sign(PROBE);
     return null;
   } catch (error) {
+    if (error instanceof ForeignSignature) throw rejected(error.detail);
     if (isPortError(error, "unavailable")) return error.message;
     throw error;
   }
@@ -45,8 +57,7 @@ async function signed(issuer: Issuer, sign: SignBytes, tbs: Uint8Array): Promise
   const good = readings(output, issuer.algorithm !== "rsa-sha256").find((signature) =>
     verify(HASHES[issuer.algorithm], tbs, issuer.publicKey, signature),
   );
-  if (good === undefined)
-    throw unavailable(`a signature of ${output.length} bytes is not one of the issuer's key over these bytes`);
+  if (good === undefined) throw new ForeignSignature(output.length);
   return good;
 }
 

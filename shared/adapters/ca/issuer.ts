@@ -65,6 +65,12 @@ export function readIssuer(
   };
 }
 
+/** What a log says of an issuer: its subject and end. */
+export function aboutIssuer(certificate: Uint8Array): { readonly subject: string; readonly notAfter: string } {
+  const { subjectText, notAfterMs } = readCertificate(certificate);
+  return { subject: subjectText, notAfter: new Date(notAfterMs).toISOString() };
+}
+
 /** Whether a private or public key is the issuer's. */
 export function isKeyOf(issuer: Issuer, key: KeyObject): boolean {
   // X509Certificate.checkPrivateKey says no to every key on workerd; the public halves compare on both.

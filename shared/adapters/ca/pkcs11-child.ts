@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { Worker } from "node:worker_threads";
 import { openKey, type Pkcs11Target, type TokenKey } from "./pkcs11-token.ts";
 
 /** Asked of the process: a mechanism (CK_MECHANISM_TYPE) and the bytes of C_Sign. */
@@ -42,10 +44,26 @@ function failureOf(error: unknown): SignAnswer {
 const target = JSON.parse(process.argv[2] ?? "{}") as Pkcs11Target;
 let key: TokenKey | null = null;
 
+const watch = new Worker(new URL("./pkcs11-watch.ts", import.meta.url), {
+  workerData: Number(process.argv[3] ?? process.ppid),
+});
+watch.unref();
+const watched = once(watch, "online");
+
+/** @throws Error named Rejected: without its PIN the token is not opened, and no later try mends that by itself */
+function readPin(): string {
+  try {
+    return readFileSync(target.pinFile, "utf8").split(/\r?\n/)[0] ?? "";
+  } catch {
+    throw Object.assign(new Error(`${target.pinFile} cannot be read`), { name: "Rejected" });
+  }
+}
+
 process.on("message", async ({ mechanism, data }: SignRequest) => {
   let answer: SignAnswer;
   try {
-    key ??= await openKey(target, () => readFileSync(target.pinFile, "utf8").split(/\r?\n/)[0] ?? "");
+    await watched;
+    key ??= await openKey(target, readPin);
     answer = { signature: new Uint8Array(await key.sign(mechanism, data)) };
   } catch (error) {
     answer = failureOf(error);

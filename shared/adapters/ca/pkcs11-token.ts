@@ -51,7 +51,7 @@ const LONGEST_SIGNATURE = 1024;
  */
 export async function openKey(target: Pkcs11Target, readPin: () => string): Promise<TokenKey> {
   const cryptoki = await loadCryptoki();
-  cryptoki.load(target.module);
+  load(cryptoki, target.module);
   cryptoki.C_Initialize({ flags: CKF_OS_LOCKING_OK });
   const slot = slotOf(cryptoki, target.token);
   const session = cryptoki.C_OpenSession(slot, CKF_SERIAL_SESSION);
@@ -67,6 +67,14 @@ export async function openKey(target: Pkcs11Target, readPin: () => string): Prom
       return cryptoki.C_SignAsync(session, Buffer.from(data), Buffer.alloc(LONGEST_SIGNATURE));
     },
   };
+}
+
+function load(cryptoki: Cryptoki, module: string): void {
+  try {
+    cryptoki.load(module);
+  } catch {
+    throw rejected(`${module} is no PKCS#11 module that can be loaded here`);
+  }
 }
 
 async function loadCryptoki(): Promise<Cryptoki> {

@@ -92,7 +92,7 @@ process.on("exit", () => {
 
 function start({ module, token, keyLabel, keyId, pinFile }: Pkcs11Options, idle: ChildProcess[]): ChildProcess {
   const target: Pkcs11Target = { module, token, keyLabel, keyId, pinFile };
-  const child = fork(CHILD, [JSON.stringify(target)], {
+  const child = fork(CHILD, [JSON.stringify(target), String(process.pid)], {
     env: environmentForOthers(),
     execArgv: [],
     serialization: "advanced",

@@ -102,4 +102,10 @@ it("asks at the start by bytes that are no TBSCertificate; tells who is away, th
     });
   expect(await probeSigner(failing("unavailable"))).toBe("signer unavailable: the token");
   await expect(probeSigner(failing("rejected"))).rejects.toMatchObject({ kind: "rejected" });
+  const stranger = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+  for (const make of [(bytes: Uint8Array) => raw(bytes, stranger), () => Buffer.from("no such key")])
+    await expect(probeSigner(answers(make))).rejects.toMatchObject({
+      kind: "rejected",
+      message: expect.stringMatching(/^signer rejected: a signature of \d+ bytes is not one of the issuer's key/),
+    });
 });

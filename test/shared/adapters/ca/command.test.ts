@@ -83,35 +83,55 @@ describe("input and output", () => {
   });
 });
 
-describe("a command that fails: unavailable, with words", () => {
-  it.each<[string, string[], string]>([
+describe("a command that fails, with words that are fleetd's own", () => {
+  it.each<[string, string[], string, string]>([
     [
       "signs other bytes",
       sh(`printf other | "${process.execPath}" ${at("sign.mjs")} - -`),
+      "unavailable",
       "is not one of the issuer's",
     ],
-    ["prints rubbish", sh("echo error: token not present"), "is not one of the issuer's"],
-    ["prints nothing", ["true"], "a signature of 0 bytes"],
-    ["exits 1", sh("echo 'no slot' >&2; exit 1"), "ended by 1: no slot"],
-    ["is killed", sh("kill -9 $$"), "ended by SIGKILL"],
-    ["is not there", ["/nowhere/sign"], "cannot be started: ENOENT"],
-    ["may not be run", ["/etc/passwd"], "cannot be started: EACCES"],
-    ["prints 10 MB", sh("head -c 10000000 /dev/zero"), "printed more than 4096 bytes"],
-    ["writes 10 MB", sh("head -c 10000000 /dev/zero > {out}"), "wrote more than 4096 bytes"],
-    ["writes no file", sh(": {out}"), "wrote no signature to {out}"],
-    ["hangs", ["sleep", "60"], "did not end within 500 ms"],
-    ["leaves another behind that holds its output", sh("sleep 60 & exit 0"), "did not end within 500 ms"],
-    ["stops SIGTERM", sh("trap '' TERM INT; while :; do sleep 1; done"), "did not end within 500 ms"],
-  ])("%s", async (_name, command, words) => {
+    ["prints rubbish", sh("echo error: token not present"), "unavailable", "is not one of the issuer's"],
+    ["prints nothing", ["true"], "unavailable", "a signature of 0 bytes"],
+    ["exits 1", sh("echo 'no slot' >&2; exit 1"), "unavailable", "ended by 1: 8 bytes on stderr, not repeated here"],
+    [
+      "says what is away",
+      sh("echo rv = CKR_TOKEN_NOT_PRESENT >&2; exit 1"),
+      "unavailable",
+      "by 1: CKR_TOKEN_NOT_PRESENT",
+    ],
+    ["says what is wrong", sh("echo rv = CKR_KEY_HANDLE_INVALID >&2; exit 1"), "rejected", "1: CKR_KEY_HANDLE_INVALID"],
+    ["is killed", sh("kill -9 $$"), "unavailable", "ended by SIGKILL"],
+    ["is not there", ["/nowhere/sign"], "rejected", "the command /nowhere/sign cannot be started: ENOENT"],
+    ["may not be run", ["/etc/passwd"], "rejected", "/etc/passwd cannot be started: EACCES"],
+    ["is a script whose program is not there", sh("/nowhere/sign"), "rejected", "ended by 127"],
+    ["prints 10 MB", sh("head -c 10000000 /dev/zero"), "unavailable", "printed more than 4096 bytes"],
+    ["writes 10 MB", sh("head -c 10000000 /dev/zero > {out}"), "unavailable", "wrote more than 4096 bytes"],
+    ["writes no file", sh(": {out}"), "unavailable", "wrote no signature to {out}"],
+    ["makes a pipe", sh("mkfifo {out}"), "unavailable", "what the command made of {out} is no file"],
+    ["makes a folder", sh("mkdir {out}"), "unavailable", "what the command made of {out} is no file"],
+    ["makes a link", sh("ln -s /dev/zero {out}"), "unavailable", "wrote no signature to {out}"],
+    ["hangs", ["sleep", "60"], "unavailable", "did not end within 500 ms"],
+    ["leaves another behind that holds its output", sh("sleep 60 & exit 0"), "unavailable", "a signature of 0 bytes"],
+    ["stops SIGTERM", sh("trap '' TERM INT; while :; do sleep 1; done"), "unavailable", "did not end within 500 ms"],
+  ])("%s", async (_name, command, kind, words) => {
     // Three times: what fails must not keep its place in the queue.
     const port = await signer(command, { timeoutMs: 500 });
     for (let i = 0; i < 3; i++)
       await expect(port.sign(tbs)).rejects.toMatchObject({
-        kind: "unavailable",
+        kind,
         port: "signer",
         message: expect.stringContaining(words),
       });
     expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  it("a signature counts though a child of the command holds its output; that child is ended", async () => {
+    const script = `sleep 60 & echo $! > ${at("left")}; "$0" ${at("sign.mjs")} - -`;
+    const port = await signer(["sh", "-c", script, process.execPath], { timeoutMs: 10_000 });
+    expect(verifies(await port.sign(tbs))).toBe(true);
+    await sleep(100);
+    expect(alive(Number(readFileSync(at("left"), "utf8")))).toBe(false);
   });
 
   it("what hangs is killed with all that it started", async () => {
@@ -136,17 +156,30 @@ describe("secrets", () => {
     expect(env).toMatch(/^PATH=/m);
   });
 
-  it("a command that repeats the PIN is not repeated", async () => {
-    const port = await signer(sh('echo "wrong pin $FLEETD_PIN for $FLEETD_PIN" >&2; exit 1'), { pinFile: at("pin") });
+  it.each([
+    ["as it is", 'printf %s "$FLEETD_PIN"'],
+    ["as base64", 'printf %s "$FLEETD_PIN" | base64'],
+    ["as hex", 'printf %s "$FLEETD_PIN" | od -An -tx1'],
+    ["over two lines", 'printf "%.4s\\n%s\\n" "$FLEETD_PIN" "$FLEETD_PIN"'],
+    ["where words are cut", 'yes x | head -n 2040; echo "$FLEETD_PIN"'],
+  ])("a command that repeats the PIN %s is not repeated at all", async (_how, print) => {
+    const port = await signer(sh(`{ ${print}; } >&2; ${print}; exit 1`), { pinFile: at("pin") });
     const error = await port.sign(tbs).catch((one: Error) => one);
-    expect(String(error)).toContain("wrong pin *** for ***");
-    expect(JSON.stringify(error) + String(error)).not.toContain(PIN);
+    expect(String(error)).toMatch(
+      /^PortError: signer unavailable: the command ended by 1: \d+ bytes on stderr, not repeated here$/,
+    );
+    expect(JSON.stringify(error)).not.toContain(PIN);
   });
 
-  it("nor a part of it, where the words were cut", async () => {
-    const script = `{ yes x | head -n 2045; echo "$FLEETD_PIN"; } >&2; exit 1`;
-    const error = await (await signer(sh(script), { pinFile: at("pin") })).sign(tbs).catch((one: Error) => one);
-    expect(String(error)).not.toContain("pin-");
+  it("a PIN that the token refused is not tried again, or the token would lock itself", async () => {
+    const script = `echo >> ${at("tries")}; echo "error: C_Login failed: rv = CKR_PIN_INCORRECT (0xa0)" >&2; exit 1`;
+    const port = await signer(sh(script), { pinFile: at("pin") });
+    for (let i = 0; i < 3; i++)
+      await expect(port.sign(tbs)).rejects.toMatchObject({
+        kind: "rejected",
+        message: expect.stringContaining("CKR_PIN"),
+      });
+    expect(readFileSync(at("tries"), "utf8")).toBe("\n");
   });
 
   it("a PIN file that is empty or away is told by its name", async () => {

@@ -1,8 +1,9 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -39,7 +40,7 @@ let folder: string;
 let child: ChildProcess | null = null;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "fleetd-child-"));
-  for (const name of ["pkcs11-child.ts", "pkcs11-token.ts"])
+  for (const name of ["pkcs11-child.ts", "pkcs11-token.ts", "pkcs11-watch.ts"])
     cpSync(join("shared/adapters/ca", name), join(folder, name));
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   writeFileSync(join(folder, "pin"), "1234\nnot the PIN\n");
@@ -56,6 +57,7 @@ function withTokens(tokens: readonly ({ label: string; flags: number } | null)[]
   writeFileSync(join(packages(), "index.js"), FAKE);
   writeFileSync(join(packages(), "world.json"), JSON.stringify({ tokens, ...more }));
 }
+const alive = (pid: number) => existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 const calls = () => (existsSync(join(packages(), "calls")) ? readFileSync(join(packages(), "calls"), "utf8") : "");
 
 function launch(): ChildProcess {
@@ -129,6 +131,26 @@ describe("tokens", () => {
     expect(await ask()).toMatchObject({ kind: "rejected", error: "2 tokens have the label fleetd" });
     expect(calls()).toBe("");
   });
+});
+
+it("ends when fleetd was killed, also while a call of the module hangs", async () => {
+  withTokens([{ label: "fleetd", flags: 0 }], { hangs: true });
+  const parent = `
+    import { fork } from "node:child_process";
+    const target = ${JSON.stringify({ module: "module.so", token: "fleetd", keyLabel: "issuer", pinFile: join(folder, "pin") })};
+    const child = fork(${JSON.stringify(join(folder, "pkcs11-child.ts"))}, [JSON.stringify(target), String(process.pid)], {
+      execArgv: [], serialization: "advanced", stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    child.send({ mechanism: 1, data: Uint8Array.of(1) });
+    process.stdout.write(String(child.pid));`;
+  child = spawn(process.execPath, ["--input-type=module", "-e", parent], { stdio: ["ignore", "pipe", "inherit"] });
+  const pid = Number(await once(child.stdout as Readable, "data"));
+  while (!calls().endsWith("login 1\n")) await sleep(10);
+  await sleep(300);
+  expect(alive(pid)).toBe(true);
+  child.kill("SIGKILL");
+  for (let i = 0; i < 100 && alive(pid); i++) await sleep(50);
+  expect(alive(pid)).toBe(false);
 });
 
 it("ends when fleetd is gone, and with it a login that hangs ends by a kill", async () => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { probeSigner } from "../../../../shared/adapters/ca/checked.ts";
 import { createPkcs11Signer, type Pkcs11Options } from "../../../../shared/adapters/ca/pkcs11.ts";
 import { IssuerFiles } from "../../../contracts/issuer-files.ts";
 import { SoftHsm } from "../../../contracts/soft-hsm.ts";
@@ -103,6 +104,7 @@ describe("what a person must mend", () => {
     ["no key of the label", { keyLabel: "nobody" }, "no such private key"],
     ["two keys of the label", { keyLabel: "twice" }, "give label and id"],
     ["label and id of two keys", { keyLabel: "issuer", keyId: "02" }, "no such private key"],
+    ["a PIN file that is away", { pinFile: "/nowhere/pin" }, "/nowhere/pin cannot be read"],
   ])("%s", async (_name, change, words) => {
     await expect((await signer(change)).sign(tbs)).rejects.toMatchObject({
       kind: "rejected",
@@ -119,6 +121,9 @@ describe("what a person must mend", () => {
     await expect((await signer({ keyLabel: "twice", keyId: "02" })).sign(tbs)).rejects.toThrow(
       "is not one of the issuer's key",
     );
+    await expect(probeSigner(await signer({ keyLabel: "twice", keyId: "02" }))).rejects.toMatchObject({
+      kind: "rejected",
+    });
   });
 
   it("a wrong PIN is tried once, however often and by how many signatures are asked, and is in no message", async () => {
@@ -168,8 +173,8 @@ describe("a module that misbehaves", () => {
 
   it("is no module at all", async () => {
     await expect((await signer({ module: files.at("p256.pem") })).sign(tbs)).rejects.toMatchObject({
-      kind: "unavailable",
-      message: expect.stringContaining("PKCS#11: "),
+      kind: "rejected",
+      message: expect.stringContaining("p256.pem is no PKCS#11 module"),
     });
   });
 });
