@@ -2,16 +2,18 @@ import { createServer as createHttp } from "node:http";
 import { createServer as createHttps } from "node:https";
 import { createAdaptorServer, type ServerType } from "@hono/node-server";
 import type { Hono } from "hono";
-import { profilesFault } from "../shared/attest/profile.ts";
+import { loadProfile, profilesFault, stagesWithoutAuthority } from "../shared/attest/profile.ts";
 import { pass } from "../shared/engine/pass.ts";
 import { classesFault } from "../shared/engine/policy-check.ts";
 import type { PolicyTexts } from "../shared/ports/policy.ts";
 import { readSettings, type Settings } from "../shared/runtime/config.ts";
 import type { AdminDeps } from "../shared/runtime/deps.ts";
+import { looseFiles } from "../shared/runtime/file-modes.ts";
 import { followTls, readTls, refuseDeviceCaAsAdminCa, type TlsFiles } from "../shared/runtime/tls.ts";
 import { checkSigner, type Wired, wire } from "../shared/runtime/wire.ts";
 import { listeners } from "./listeners.ts";
 
+const USAGE_EXIT_CODE = 64;
 const SERVER = { requestTimeout: 60_000, headersTimeout: 10_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 };
 
 function tlsOf(cert: string | undefined, key: string | undefined, clientCa: string | undefined): TlsFiles | null {
@@ -99,13 +101,32 @@ function passesHere(s: Settings, deps: AdminDeps): void {
   next();
 }
 
+/** What does not stop a start, and what a person should mend all the same. */
+async function tellWarnings({ deps, warn }: Wired): Promise<void> {
+  const { profiles } = await deps.world.policy.current();
+  for (const loose of looseFiles(process.env)) warn(loose);
+  for (const one of Object.keys(profiles)) {
+    const loaded = loadProfile(profiles[one]);
+    for (const stage of loaded.ok ? stagesWithoutAuthority(loaded.profile) : [])
+      warn(`FLEET_PROFILES: ${one}.json has no authority for ${stage}: no machine passes there by it`);
+  }
+}
+
+if (process.argv.length > 2) {
+  const asked = ["--help", "-h"].includes(process.argv[2] ?? "");
+  process[asked ? "stdout" : "stderr"].write(
+    "usage: npm run -s serve, settings in FLEET_* variables (infra/docs/settings.md)\n",
+  );
+  process.exit(asked ? 0 : USAGE_EXIT_CODE);
+}
 try {
   const settings = readSettings(process.env);
   const wired = await wire(settings, policyFault);
+  await tellWarnings(wired);
   for (const issuers of [settings.FLEET_CA_CHAIN_FILE, settings.FLEET_CA_BUNDLE_FILE])
     if (settings.FLEET_ADMIN_CA !== undefined && issuers !== undefined)
       refuseDeviceCaAsAdminCa(settings.FLEET_ADMIN_CA, issuers);
-  await checkSigner(wired);
+  await checkSigner(settings, wired);
   const servers = await startListeners(settings, wired);
   passesHere(settings, wired.deps);
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => void stop(servers));

@@ -10,7 +10,7 @@ import type { WorkloadClusterPort } from "../ports/workload-cluster.ts";
 
 /** Something that happened, for log lines and metrics; never a secret. */
 export interface EngineEvent {
-  readonly kind: "step" | "step-failed" | "condition" | "journal" | "pass" | "peer-down";
+  readonly kind: "step" | "step-failed" | "condition" | "journal" | "pass" | "peer-down" | "evidence-lost";
   readonly device: string;
   readonly code: string;
   readonly text: string;

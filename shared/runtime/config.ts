@@ -1,55 +1,8 @@
 import { readFileSync } from "node:fs";
-import { z } from "zod";
+import type { z } from "zod";
 import { DEFAULT_DURATIONS, type Durations } from "../fleet/limits.ts";
-import { address, count, digits, file, flag, inputFile, list, secretFile } from "./setting-kinds.ts";
-import { type SignerSettings, signerFaults, signerSchema, signerSettings } from "./signer-settings.ts";
-
-/** The table of settings: every FLEET_* variable, its default and what it must look like (spec/00, "Settings"). */
-export const settingsSchema = z.object({
-  FLEET_NETBOX_URL: z.url(),
-  FLEET_NETBOX_TOKEN_FILE: secretFile(1),
-  FLEET_NETBOX_ROLE: z.string().default("fleet-node"),
-  FLEET_NETBOX_USER: z.string().default("fleetd"),
-  FLEET_TINKERBELL_KUBECONFIG: inputFile,
-  FLEET_TINKERBELL_NAMESPACE: z.string().default("tinkerbell"),
-  FLEET_CLUSTER_KUBECONFIG: inputFile,
-  FLEET_REDIS_URL: z.string().optional(),
-  FLEET_REDIS_PERSISTENCE: z.enum(["refuse", "accept"]).default("refuse"),
-  FLEET_SESSION_KEY_FILE: file.optional(),
-  FLEET_WEBHOOK_SECRET_FILE: secretFile(16),
-  FLEET_CLASSES: inputFile,
-  FLEET_CLASS_INPUTS: inputFile.optional(),
-  FLEET_PROFILES: inputFile,
-  FLEET_EK_PINS: inputFile.optional(),
-  FLEET_EK_ROOTS: inputFile.optional(),
-  FLEET_TALOS_SECRETS_FILE: inputFile.optional(),
-  ...signerSchema,
-  FLEET_TRUST_DOMAIN: z.string().regex(/^[a-z0-9.-]{1,255}$/),
-  FLEET_BMC_NETWORKS: list,
-  FLEET_BMC_RPC_PORT: count(8090, 65_535),
-  FLEET_TOOLS_IMAGE: z.string().regex(/^[a-z0-9./:@_-]+$/i),
-  FLEET_CONTROL_PLANES: flag(false),
-  FLEET_MAX_DISK_RUNS: count(5, 10_000),
-  FLEET_SWITCH_PORT: z.enum(["require", "report"]).default("require"),
-  FLEET_UNVERIFIED_BOOT: z.enum(["refuse", "accept"]).default("refuse"),
-  FLEET_DEVICE_URL: z.url(),
-  FLEET_DEVICE_ADDRESS: address("0.0.0.0:8443"),
-  FLEET_DEVICE_TLS_CERT: inputFile.optional(),
-  FLEET_DEVICE_TLS_KEY: inputFile.optional(),
-  FLEET_ADMIN_ADDRESS: address("127.0.0.1:8444"),
-  FLEET_ADMIN_TLS_CERT: inputFile.optional(),
-  FLEET_ADMIN_TLS_KEY: inputFile.optional(),
-  FLEET_ADMIN_CA: inputFile.optional(),
-  FLEET_ADMIN_TOKEN_FILE: secretFile(32).optional(),
-  FLEET_METRICS_ADDRESS: address("127.0.0.1:8446"),
-  FLEET_SPIRE_NODES_FILE: file,
-  FLEET_EVIDENCE_DIR: file.optional(),
-  FLEET_RATE_BEGIN: count(20, 1_000_000),
-  FLEET_TRUSTED_PROXIES: list,
-  FLEET_PASS_INTERVAL_MS: digits.default(30_000),
-  FLEET_CALL_TIMEOUT_MS: count(10_000, 600_000),
-  FLEET_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
-});
+import { settingsSchema } from "./settings-table.ts";
+import { type SignerSettings, signerFaults, signerSettings } from "./signer-settings.ts";
 
 export type Settings = z.output<typeof settingsSchema> & {
   readonly durations: Durations;

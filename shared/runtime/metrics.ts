@@ -22,6 +22,11 @@ export class Metrics {
     labelNames: ["peer"],
     registers: [this.registry],
   });
+  readonly #evidenceLost = new Counter({
+    name: "fleetd_evidence_lost_total",
+    help: "Evidence bundles that could not be written to FLEET_EVIDENCE_DIR.",
+    registers: [this.registry],
+  });
   readonly #conditions = new Gauge({
     name: "fleetd_condition",
     help: "Devices with this condition at the last full look.",
@@ -44,6 +49,7 @@ export class Metrics {
     if (event.kind === "step" || event.kind === "step-failed")
       this.#steps.inc({ step: event.code, outcome: event.kind === "step" ? "ok" : "failed" });
     if (event.kind === "peer-down") this.#peerFailures.inc({ peer: event.code });
+    if (event.kind === "evidence-lost") this.#evidenceLost.inc();
     if (event.kind === "pass") this.#lastPass.set(nowMs / 1000);
   }
 

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { isIP } from "node:net";
 import { z } from "zod";
 
 export const flag = (fallback: boolean) =>
@@ -20,9 +21,24 @@ export const list = z
   .default("")
   .transform((t) => t.split(/[\s,]+/).filter((v) => v !== ""));
 
+/** Addresses as they are: a network among them would match nobody, in silence. */
+export const peers = list.refine((all) => all.every((one) => isIP(one) !== 0), "holds something else than addresses");
+
 export const file = z.string().min(1);
 
 export const inputFile = file.refine((path) => existsSync(path), "names a file or folder that is not there");
+
+/** A folder that fleetd writes to: one that it made by itself could be beside the volume that was meant. */
+export const writableFolder = file.refine(isWritableFolder, "names no folder that fleetd may write to");
+
+function isWritableFolder(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
 
 export const address = (fallback: string) =>
   z
@@ -42,3 +58,8 @@ export const secretFile = (minBytes: number) =>
     }
     return z.NEVER;
   });
+
+/** Whether a setting names a file with a secret, by the names that such settings have. */
+export function namesSecretFile(setting: string): boolean {
+  return /_(TOKEN_FILE|KEY_FILE|SECRETS?_FILE|PIN_FILE|TLS_KEY|KUBECONFIG)$/.test(setting);
+}

@@ -4,7 +4,10 @@ import { count, inputFile } from "./setting-kinds.ts";
 /** A JSON list of texts: program and arguments, as they are, without a shell. */
 const argumentList = z.string().transform((text, context) => {
   try {
-    const parsed = z.array(z.string()).min(1).safeParse(JSON.parse(text));
+    const parsed = z
+      .array(z.string().regex(/^[^\0]*$/))
+      .min(1)
+      .safeParse(JSON.parse(text));
     if (parsed.success && parsed.data[0] !== "") return parsed.data;
   } catch {
     // The same words for what is no JSON.
@@ -15,24 +18,41 @@ const argumentList = z.string().transform((text, context) => {
 
 /** The settings of the issuer; which of them are needed depends on FLEET_CA_SIGNER (infra/docs/issuer.md). */
 export const signerSchema = {
-  FLEET_CA_SIGNER: z.enum(["key-file", "pkcs11", "command"]).default("key-file"),
-  FLEET_CA_CHAIN_FILE: inputFile,
-  FLEET_CA_BUNDLE_FILE: inputFile.optional(),
-  FLEET_CA_KEY_FILE: inputFile.optional(),
-  FLEET_CA_PKCS11_MODULE: inputFile.optional(),
-  FLEET_CA_PKCS11_TOKEN: z.string().min(1).max(32).optional(),
-  FLEET_CA_PKCS11_KEY_LABEL: z.string().min(1).optional(),
+  FLEET_CA_SIGNER: z
+    .enum(["key-file", "pkcs11", "command"])
+    .default("key-file")
+    .describe("where the issuer's key is (`issuer.md`)"),
+  FLEET_CA_CHAIN_FILE: inputFile.describe("PEM of the issuer's certificate, then of those above it"),
+  FLEET_CA_BUNDLE_FILE: inputFile
+    .optional()
+    .describe("PEM of further issuers whose certificates are accepted until their nodes renew"),
+  FLEET_CA_KEY_FILE: inputFile.optional().describe("`key-file`: PEM of the key, without a passphrase"),
+  FLEET_CA_PKCS11_MODULE: inputFile.optional().describe("`pkcs11`: the module's shared library"),
+  FLEET_CA_PKCS11_TOKEN: z.string().min(1).max(32).optional().describe("`pkcs11`: label of the token"),
+  FLEET_CA_PKCS11_KEY_LABEL: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("`pkcs11`: label of the key; this, FLEET_CA_PKCS11_KEY_ID or both"),
   FLEET_CA_PKCS11_KEY_ID: z
     .string()
     .regex(/^([0-9a-f]{2}){1,64}$/i, "is not hex")
-    .optional(),
-  FLEET_CA_PIN_FILE: inputFile.optional(),
-  FLEET_CA_COMMAND: argumentList.optional(),
-  FLEET_CA_COMMAND_INPUT: z.enum(["digest", "tbs"]).optional(),
-  FLEET_CA_CONCURRENCY: count(1, 64),
-  FLEET_CA_QUEUE: count(64, 10_000),
-  FLEET_CA_WAIT_MS: count(10_000, 600_000),
-  FLEET_CA_TIMEOUT_MS: count(10_000, 600_000),
+    .optional()
+    .describe("`pkcs11`: id of the key, hex"),
+  FLEET_CA_PIN_FILE: inputFile
+    .optional()
+    .describe("`pkcs11`, and `command` where it needs one: file whose first line is the PIN"),
+  FLEET_CA_COMMAND: argumentList
+    .optional()
+    .describe("`command`: JSON list of program and arguments; `{in}` and `{out}` stand for files"),
+  FLEET_CA_COMMAND_INPUT: z
+    .enum(["digest", "tbs"])
+    .optional()
+    .describe("`command`: what is signed, the certificate's bytes (`tbs`) or their `digest`, which is the default"),
+  FLEET_CA_CONCURRENCY: count(1, 64).describe("signatures at once"),
+  FLEET_CA_QUEUE: count(64, 10_000).describe("signatures that may wait; one more is refused with 503"),
+  FLEET_CA_WAIT_MS: count(10_000, 600_000).describe("longest wait for a turn"),
+  FLEET_CA_TIMEOUT_MS: count(10_000, 600_000).describe("longest time for one signature (`pkcs11`, `command`)"),
 };
 
 /** Where the issuer's key is. */

@@ -1,4 +1,5 @@
 import { probeSigner } from "../adapters/ca/checked.ts";
+import { aboutIssuer } from "../adapters/ca/issuer.ts";
 import { createSigner } from "../adapters/ca/signer.ts";
 import { createRecords } from "../adapters/kubernetes/records.ts";
 import { createBootPlane } from "../adapters/kubernetes/tinkerbell-boot-plane.ts";
@@ -64,18 +65,37 @@ function openSigner(s: Settings): Promise<SignerPort> {
   return createSigner({ ...s.signer, ...common });
 }
 
+/** Where the issuer's key is, for a person who looks for it. */
+function whereKeyIs(signer: Settings["signer"]): string {
+  if (signer.kind === "key-file") return `key file ${signer.keyFile}`;
+  if (signer.kind === "command") return `command ${signer.command[0]}`;
+  return `token ${signer.token}, key ${[signer.keyLabel, signer.keyId].filter((one) => one !== undefined).join(" ")}`;
+}
+
 /**
- * Signs once at the start of the listeners: a wrong PIN or another key is told then and not by the first machine.
- * @throws PortError where a person must act; a token that is away is told only, for all but certificates works without
+ * Says which issuer signs, and signs once at the start of the listeners: a wrong PIN, another key or a program that is
+ * not there is told then and not by the first machine.
+ * @throws Error where a person must act; a key that does not answer is told only, for all but certificates works without
  */
-export async function checkSigner({ deps }: Wired): Promise<void> {
-  const fault = await probeSigner(deps.world.signer);
-  if (fault !== null) deps.log.error({}, `no certificates can be issued until the signer answers: ${fault}`);
+export async function checkSigner(s: Settings, { deps }: Wired): Promise<void> {
+  const { signer } = deps.world;
+  const where = whereKeyIs(s.signer);
+  const [certificate = new Uint8Array(0)] = await signer.chain();
+  const about = { ...aboutIssuer(certificate), algorithm: await signer.algorithm(), key: where };
+  deps.log.info(about, "certificates are issued by");
+  try {
+    const fault = await probeSigner(signer);
+    if (fault !== null)
+      deps.log.error({ key: where }, `no certificates can be issued until the signer answers: ${fault}`);
+  } catch (error) {
+    throw new Error(`the issuer of ${s.FLEET_CA_CHAIN_FILE} (${where}): ${(error as Error).message}`);
+  }
 }
 
 export interface Wired {
   readonly deps: AdminDeps;
   readonly metrics: Metrics;
+  readonly warn: (text: string) => void;
 }
 
 /** Builds everything from settings: the one place that knows adapters. @throws Error where a start must be refused */
@@ -118,6 +138,8 @@ export async function wire(s: Settings, checkPolicy: PolicyCheck): Promise<Wired
     event: (event) => {
       metrics.event(event, Date.now());
       const { kind, device, code, text } = event;
+      // Told by whoever could not keep it.
+      if (kind === "evidence-lost") return;
       log[kind === "step-failed" || kind === "peer-down" ? "warn" : "info"]({ event: kind, device, code }, text);
     },
   };
@@ -125,6 +147,7 @@ export async function wire(s: Settings, checkPolicy: PolicyCheck): Promise<Wired
   await world.netbox.checkVersion();
   return {
     metrics,
+    warn: (text) => log.warn(text),
     deps: {
       world,
       metrics,
@@ -133,6 +156,8 @@ export async function wire(s: Settings, checkPolicy: PolicyCheck): Promise<Wired
       limits: {
         beginPerMinute: s.FLEET_RATE_BEGIN,
         beginInFlight: 64,
+        bodyMs: 10_000,
+        bodiesPerPeer: 16,
         configFailuresPerMinute: 30,
         configFailuresInAll: 600,
       },

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { type RequestOptions, request } from "node:https";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -134,10 +134,63 @@ it("the issuer at the start: a broken bundle and an older issuer as admin CA are
   env = { ...keyless, FLEET_CA_SIGNER: "command", FLEET_CA_COMMAND: '["sh", "-c", "echo no token >&2; exit 4"]' };
   const away = await start();
   env = kept;
-  expect(away).toMatchObject({ ready: true, said: expect.stringContaining("the command ended by 4: no token") });
+  expect(away).toMatchObject({
+    ready: true,
+    said: expect.stringContaining("the command ended by 4: 9 bytes on stderr"),
+  });
+  expect(away.said).toMatch(/"key":"command sh","msg":"no certificates can be issued until the signer answers/);
   const exited = new Promise((resolve) => child?.once("exit", resolve));
   child?.kill("SIGTERM");
   expect(await exited).toBe(0);
+});
+
+it("the issuer's key at the start: what a person must mend stops it, with the place", async () => {
+  const { FLEET_CA_KEY_FILE: _, ...keyless } = env;
+  const kept = env;
+  const pin = join(peers.folder, "pin");
+  writeFileSync(pin, "1234");
+  const refused: [string, RegExp][] = [
+    ['["/nowhere/sign"]', /the issuer of \S+ca\.pem \(command \/nowhere\/sign\): .*cannot be started: ENOENT/],
+    [
+      '["sh", "-c", "echo CKR_PIN_INCORRECT >&2; exit 1"]',
+      /\(command sh\): .*the command ended by 1: CKR_PIN_INCORRECT/,
+    ],
+    ['["echo", "AAAA"]', /\(command echo\): .*is not one of the issuer's key/],
+  ];
+  for (const [FLEET_CA_COMMAND, words] of refused) {
+    env = { ...keyless, FLEET_CA_SIGNER: "command", FLEET_CA_COMMAND, FLEET_CA_PIN_FILE: pin };
+    expect(await start()).toMatchObject({ ready: false, code: 1, said: expect.stringMatching(words) });
+  }
+  env = kept;
+});
+
+it("warns at the start of loose files and one-sided profiles, and says which issuer signs", async () => {
+  const loose = join(peers.folder, "loose");
+  writeFileSync(loose, TOKEN, { mode: 0o644 });
+  chmodSync(loose, 0o644);
+  for (const [name, path] of Object.entries(env))
+    if (name.endsWith("_FILE") && existsSync(path)) chmodSync(path, 0o600);
+  const { ready, said } = await start({ FLEET_ADMIN_TOKEN_FILE: loose });
+  child?.kill("SIGKILL");
+  expect(ready).toBe(true);
+  expect(said).toContain(`FLEET_ADMIN_TOKEN_FILE: ${loose} has mode 0644: everybody on this machine may use it`);
+  expect(said).not.toContain("FLEET_CA_KEY_FILE: ");
+  expect(said).toContain("strict.json has no authority for os: no machine passes there by it");
+  expect(said).not.toContain("marked.json has no");
+  expect(said).toMatch(
+    /"subject":"CN=[^"]+","notAfter":"20[^"]+","algorithm":"ecdsa-sha256","key":"key file \S+ca\.key","msg":"certificates are issued by"/,
+  );
+  expect(said).not.toContain(TOKEN);
+});
+
+it("takes no arguments: usage, and 64 for a wrong one", () => {
+  const run = (argument: string) => spawnSync(process.execPath, ["functions/serve.ts", argument], { encoding: "utf8" });
+  expect(run("--help")).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^usage: npm run -s serve/),
+    stderr: "",
+  });
+  expect(run("--hlep")).toMatchObject({ status: 64, stdout: "", stderr: expect.stringMatching(/^usage: /) });
 });
 
 it("serves its three listeners, knows its administrators, keeps codes out of its log, ends on SIGTERM", async () => {

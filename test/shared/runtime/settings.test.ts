@@ -1,8 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { durationVariable, readSettings } from "../../../shared/runtime/config.ts";
+import { looseFiles } from "../../../shared/runtime/file-modes.ts";
+import { namesSecretFile } from "../../../shared/runtime/setting-kinds.ts";
+import { settingsSchema } from "../../../shared/runtime/settings-table.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "fleetd-settings-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -107,6 +110,10 @@ describe("settings", () => {
     ["three session keys", { FLEET_SESSION_KEY_FILE: "three" }],
     ["no admin CA and no token", { FLEET_ADMIN_TOKEN_FILE: undefined }],
     ["an admin CA without TLS", { FLEET_ADMIN_CA: "empty" }],
+    ["a folder for evidence that is not there", { FLEET_EVIDENCE_DIR: "/nowhere/evidence" }],
+    ["a file in the place of that folder", { FLEET_EVIDENCE_DIR: "empty" }],
+    ["a network among trusted proxies", { FLEET_TRUSTED_PROXIES: "10.0.0.1, 10.1.0.0/16" }],
+    ["fleetctl's settings", { FLEET_ADMIN_URL: "https://fleetd.example" }],
     ["an empty interval", { FLEET_PASS_INTERVAL_MS: "" }],
     ["a number in another form", { FLEET_RATE_BEGIN: "1e3" }],
   ])("refuses %s", (_what, change) => {
@@ -167,11 +174,14 @@ describe("settings", () => {
       });
     });
 
-    it.each(["kms sign", '"kms"', "[]", "[1]", '[""]', '{"a":1}'])("%s is no command", (FLEET_CA_COMMAND) => {
-      expect(refused({ FLEET_CA_KEY_FILE: undefined, FLEET_CA_SIGNER: "command", FLEET_CA_COMMAND })).toContain(
-        "FLEET_CA_COMMAND: is not a JSON list of texts",
-      );
-    });
+    it.each(["kms sign", '"kms"', '["a\\u0000b"]', "[]", "[1]", '[""]', '{"a":1}'])(
+      "%s is no command",
+      (FLEET_CA_COMMAND) => {
+        expect(refused({ FLEET_CA_KEY_FILE: undefined, FLEET_CA_SIGNER: "command", FLEET_CA_COMMAND })).toContain(
+          "FLEET_CA_COMMAND: is not a JSON list of texts",
+        );
+      },
+    );
 
     it("every missing and every strange setting of a kind at once", () => {
       expect(refused({ FLEET_CA_SIGNER: "pkcs11", FLEET_CA_COMMAND_INPUT: "tbs" }).split("\n").slice(1)).toEqual([
@@ -186,5 +196,43 @@ describe("settings", () => {
       expect(refused({ ...pkcs11(), FLEET_CA_PKCS11_KEY_ID: "9" })).toContain("FLEET_CA_PKCS11_KEY_ID: is not hex");
       expect(refused({ FLEET_CA_SIGNER: "hsm" }).split("\n")).toHaveLength(2);
     });
+  });
+});
+
+describe("files of secrets", () => {
+  it.each([
+    [0o600, true, null],
+    [0o400, false, null],
+    [0o440, true, null],
+    [0o640, true, null],
+    [0o640, false, "its group, which is none of fleetd's, may read it"],
+    [0o660, true, "its group may write it"],
+    [0o604, true, "everybody on this machine may use it"],
+    [0o644, true, "everybody on this machine may use it"],
+  ])("of mode %o, in a group of fleetd's: %s", (mode, ownGroup, words) => {
+    const path = file("guarded", SECRET);
+    chmodSync(path, mode);
+    const { gid } = statSync(path);
+    const told = looseFiles({ FLEET_CA_PIN_FILE: path, FLEET_CLASSES: path, OTHER_TOKEN_FILE: path }, [
+      ownGroup ? gid : gid + 1,
+    ]);
+    const octal = mode.toString(8).padStart(4, "0");
+    expect(told).toEqual(words === null ? [] : [`FLEET_CA_PIN_FILE: ${path} has mode ${octal}: ${words}`]);
+  });
+
+  it("are known by the names of their settings", () => {
+    expect(Object.keys(settingsSchema.shape).filter(namesSecretFile).sort()).toEqual([
+      "FLEET_ADMIN_TLS_KEY",
+      "FLEET_ADMIN_TOKEN_FILE",
+      "FLEET_CA_KEY_FILE",
+      "FLEET_CA_PIN_FILE",
+      "FLEET_CLUSTER_KUBECONFIG",
+      "FLEET_DEVICE_TLS_KEY",
+      "FLEET_NETBOX_TOKEN_FILE",
+      "FLEET_SESSION_KEY_FILE",
+      "FLEET_TALOS_SECRETS_FILE",
+      "FLEET_TINKERBELL_KUBECONFIG",
+      "FLEET_WEBHOOK_SECRET_FILE",
+    ]);
   });
 });
