@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { recordedIdentity } from "../../shared/attest/node-certificate.ts";
 import type { RefusalCode } from "../../shared/attest/verdict.ts";
 import { conflictOf, currentClasses, inventory } from "../../shared/engine/observe.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
@@ -10,7 +11,7 @@ import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { problem } from "../../shared/runtime/problem.ts";
 import { adoptRequest } from "./schema.ts";
-import { adoptedIdentity, shownCertificates, shownProblem } from "./shown.ts";
+import { shownCertificates, shownProblem } from "./shown.ts";
 
 /** Why NetBox and git as they are admit no adoption of this device, whatever certificates it has. */
 async function deviceProblem(
@@ -49,7 +50,7 @@ export async function adopt(deps: Deps, c: Context, name: string): Promise<Respo
   const trusted = await world.signer.trusted();
   const wrong = shownProblem(shown, { device, approvedEks, trusted, nowMs });
   if (wrong !== null) return problem("identity-unknown", wrong);
-  const identity = adoptedIdentity(shown);
+  const identity = recordedIdentity(shown);
   const about = { identity, class: now, approvedEks, nowMs };
   const record = await updateRecord(world, device, (r) => withAdoptedIdentity(r, about));
   if (record.identity?.ldevid.serialNumber !== identity.ldevid.serialNumber)

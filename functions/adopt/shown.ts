@@ -4,7 +4,6 @@ import {
   nodeCertificateKind,
   nodeCertificateProblem,
   nodeSubject,
-  recordedCertificate,
 } from "../../shared/attest/node-certificate.ts";
 import { FormatError } from "../../shared/formats/error.ts";
 import { type Certificate, readCertificate } from "../../shared/formats/x509/certificate.ts";
@@ -59,14 +58,4 @@ export function shownProblem(
       return `${kind}: its serialNumber is ${subject.chassisSerial}; ${of.device.name} has ${of.device.serial}`;
   }
   return null;
-}
-
-/** The identity as a record keeps it. */
-export function adoptedIdentity({ ldevid, lak }: Shown) {
-  return {
-    ldevid: recordedCertificate(ldevid),
-    lak: recordedCertificate(lak),
-    subject: ldevid.subjectText,
-    issuedAtMs: ldevid.notBeforeMs,
-  };
 }

@@ -1,11 +1,12 @@
 import { CODE_RANDOM_BYTES, installCode } from "../../shared/attest/code.ts";
 import { toHex } from "../../shared/attest/hex.ts";
+import { readShownCertificate, recordedIdentity } from "../../shared/attest/node-certificate.ts";
 import { codeHash, SEAL_RANDOM_BYTES, seal } from "../../shared/attest/seal.ts";
 import type { ConfirmClaims } from "../../shared/attest/session.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { registry } from "../../shared/fleet/payload/registry.gen.ts";
-import { type DeviceRecord, type Run, unreadConfig } from "../../shared/fleet/record.ts";
+import { type DeviceRecord, type IdentityRecord, type Run, unreadConfig } from "../../shared/fleet/record.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 
 export type Minted =
@@ -39,8 +40,19 @@ function identityFiles(claims: ConfirmClaims): Record<string, string> {
   return files;
 }
 
-/** The record with a new code: the earlier one, if unread, is void, and its token is owed a deletion. */
-function withCode(run: Run, hash: string, tokenId: string | null, nowMs: number) {
+/** The identity of this very session, as the payload carries it; null where its certificates are a visit's, or none. */
+function sessionIdentity(claims: ConfirmClaims, lastsUntilMs: number): IdentityRecord | null {
+  const ldevid = claims.ldevid === null ? null : readShownCertificate(claims.ldevid);
+  const lak = claims.lak === null ? null : readShownCertificate(claims.lak);
+  if (ldevid === null || lak === null || ldevid.notAfterMs <= lastsUntilMs) return null;
+  return recordedIdentity({ ldevid, lak });
+}
+
+/**
+ * The record with a new code: the earlier one, if unread, is void, and its token is owed a deletion. The identity goes
+ * with the code: a session that comes later is given other certificates, but what is read is this configuration.
+ */
+function withCode(run: Run, hash: string, identity: IdentityRecord, tokenId: string | null, nowMs: number) {
   return (record: DeviceRecord): DeviceRecord | null => {
     if (record.run?.name !== run.name || record.run.phase === "ended") return null;
     const { config, token } = record;
@@ -52,6 +64,7 @@ function withCode(run: Run, hash: string, tokenId: string | null, nowMs: number)
     return {
       ...record,
       config: unreadConfig(hash, run.name, nowMs),
+      pendingIdentity: identity,
       token:
         tokenId === null ? null : { id: tokenId, expiresAtMs: null, csr: null, contended: false, deletedAtMs: null },
       due: [...due, ...old],
@@ -95,6 +108,13 @@ async function mintAlone(deps: Deps, device: Device, run: Run, claims: ConfirmCl
     return { ok: false, code: "pin-incomplete", detail: "the run's class has no renderer" };
   if (device.address === null)
     return { ok: false, code: "pin-incomplete", detail: "the device has no primary address in NetBox" };
+  const identity = sessionIdentity(claims, world.clock.nowMs() + world.settings.durations.visitIdentityMs);
+  if (identity === null)
+    return {
+      ok: false,
+      code: "run-preparing",
+      detail: "its certificates are for an hour, not for a node; attest again",
+    };
   const token = renderer.needsToken(cls) ? { id: tokenText(random, 6), secret: tokenText(random, 16) } : null;
   const { talosSecrets } = await world.policy.current();
   const rendered = renderer.render({
@@ -121,7 +141,7 @@ async function mintAlone(deps: Deps, device: Device, run: Run, claims: ConfirmCl
   await updateRecord(world, device, (r) => {
     // Of an earlier run too: its reader must find its own claim at the end, else nobody would know that it was served.
     serving = r.config?.state === "serving";
-    const next = serving ? null : withCode(run, hash, token?.id ?? null, nowMs)(r);
+    const next = serving ? null : withCode(run, hash, identity, token?.id ?? null, nowMs)(r);
     kept = next !== null;
     return next;
   });

@@ -1,4 +1,6 @@
 import { type Context, Hono } from "hono";
+import { BODY_BYTES, EVIDENCE_BODY_BYTES } from "../../shared/runtime/body.ts";
+import { bounded } from "../../shared/runtime/bounded.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { InFlight, RateLimit } from "../../shared/runtime/limits.ts";
 import { peerOf } from "../../shared/runtime/peer.ts";
@@ -19,22 +21,27 @@ export function renewApp(deps: Deps): Hono {
   const rate = new RateLimit(deps.limits.beginPerMinute);
   const later = new RateLimit(2 * deps.limits.beginPerMinute);
   const inFlight = new InFlight(deps.limits.beginInFlight);
+  const run = bounded(deps);
   const app = new Hono();
   app.onError(onError);
   const step = (
     name: "begin" | "evidence",
     limit: RateLimit,
+    maxBytes: number,
     handle: (deps: Deps, c: Context) => Promise<Response>,
   ) => {
     app.post(`/renew/v1/${name}`, async (c) => {
       if (!limit.allow(peerOf(c, deps.trustedProxies), deps.world.clock.nowMs()))
         return problem("rate-limited", `too many calls of ${name} from this address within a minute`);
-      const answer = await inFlight.run(() => counted(deps, `renew-${name}`, handle(deps, c)));
-      return answer ?? problem("inventory-unavailable", "too many renewals at once; try again");
+      return counted(
+        deps,
+        `renew-${name}`,
+        run(c, { maxBytes, inFlight }, () => handle(deps, c)),
+      );
     });
     app.all(`/renew/v1/${name}`, notAllowed("POST"));
   };
-  step("begin", rate, begin);
-  step("evidence", later, evidence);
+  step("begin", rate, BODY_BYTES, begin);
+  step("evidence", later, EVIDENCE_BODY_BYTES, evidence);
   return app;
 }

@@ -12,7 +12,7 @@ import { sessionKey } from "../../shared/attest/session-key.ts";
 import { inventory } from "../../shared/engine/observe.ts";
 import { loadRecord } from "../../shared/engine/records.ts";
 import type { Device } from "../../shared/fleet/device.ts";
-import { identityUse, type PresentedIdentity, renewalBar } from "../../shared/fleet/plan/renewal.ts";
+import { identityUse, isOldRow, type PresentedIdentity, renewalBar } from "../../shared/fleet/plan/renewal.ts";
 import type { DeviceRecord, IdentityRecord } from "../../shared/fleet/record.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
@@ -63,7 +63,11 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
   const found = subject && (await findRecorded(deps, subject.chassisSerial, presented));
   if (!found)
     return problem("identity-unknown", `these certificates are not the recorded ones of a device: ${UNKNOWN}`);
-  const { device, record } = found;
+  const { record } = found;
+  // The copy may be of before fleetd's own last write.
+  const device = isOldRow(found.device, record)
+    ? ((await world.netbox.device(found.device.id)) ?? found.device)
+    : found.device;
   const bar = renewalBar(device, record);
   if (bar !== null) return problem(bar.code, bar.detail);
   const profile = record.installed?.class.class.profile ?? null;

@@ -5,17 +5,18 @@ import { evidenceBundle } from "../../shared/attest/bundle-made.ts";
 import { bytes } from "../../shared/attest/bytes.ts";
 import { toBase64 } from "../../shared/attest/hex.ts";
 import { type Issued, issueIdentity } from "../../shared/attest/issue.ts";
+import { keptVerdict } from "../../shared/attest/kept-verdict.ts";
 import { readPublic } from "../../shared/attest/keys.ts";
-import { profileNamed } from "../../shared/attest/profile-named.ts";
+import { isStillAsked, profileNamed } from "../../shared/attest/profile-named.ts";
 import { provenChecks } from "../../shared/attest/proven.ts";
 import { readCommandLine } from "../../shared/attest/report.ts";
 import { type RenewClaims, renewQualifyingData } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
-import type { Verdict } from "../../shared/attest/verdict.ts";
+import type { RefusalCode, Verdict } from "../../shared/attest/verdict.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import { rememberVerdict } from "../../shared/engine/verdicts.ts";
 import { approvedDigests } from "../../shared/fleet/binding.ts";
-import { afterRenewal, withRenewedIdentity } from "../../shared/fleet/plan/renewal.ts";
+import { afterRenewal, renewalBar, renewalTooEarly, withRenewedIdentity } from "../../shared/fleet/plan/renewal.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import type { TpmtPublic } from "../../shared/formats/tpm2/public.ts";
@@ -74,9 +75,9 @@ interface Remembered {
 async function remember(deps: Deps, claims: RenewClaims, node: Node, verdict: Verdict): Promise<Remembered> {
   const { world } = deps;
   const atMs = world.clock.nowMs();
-  const { counters, result, codes, dbxHash, sbatLevel } = verdict;
+  const { counters } = verdict;
   if (counters === null) throw new Error("a verified quote without counters");
-  const kept = { result, by: "renewal" as const, atMs, codes: [...codes], dbxHash, sbatLevel };
+  const kept = keptVerdict(verdict, "renewal", atMs);
   const { recordedLdevid } = claims;
   const of = { use: node.use, recordedLdevid, counters: { ...counters, lakSpkiSha256: node.lakSpkiSha256, atMs } };
   let wasQuarantined = false;
@@ -87,8 +88,14 @@ async function remember(deps: Deps, claims: RenewClaims, node: Node, verdict: Ve
   return { record, wasQuarantined };
 }
 
-/** Issues for a year and writes the identity down; null where the record moved meanwhile. No answer comes before it. */
-async function renew(deps: Deps, ask: Ask, claims: RenewClaims, node: Node, area: TpmtPublic): Promise<Issued | null> {
+/** Issues for a year and writes the identity down, or says what moved meanwhile. No answer comes before it. */
+async function renew(
+  deps: Deps,
+  ask: Ask,
+  claims: RenewClaims,
+  node: Node,
+  area: TpmtPublic,
+): Promise<Issued | { readonly code: RefusalCode; readonly detail: string }> {
   const { world } = deps;
   const issued = await issueIdentity(world.signer, {
     deviceName: node.nodeName,
@@ -104,9 +111,15 @@ async function renew(deps: Deps, ask: Ask, claims: RenewClaims, node: Node, area
   const { recordedLdevid } = claims;
   const { run: installedRun, class: cls } = node.installed;
   const bootProven = cls.class.secureBoot !== "off";
-  const about = { use: node.use, recordedLdevid, installedRun, issued: issued.identity, bootProven };
-  const written = await updateRecord(world, node.device, (r) => withRenewedIdentity(r, about));
-  return written.identity?.ldevid.serialNumber === issued.identity.ldevid.serialNumber ? issued : null;
+  const { use, chassisSerial } = node;
+  const about = { use, recordedLdevid, installedRun, chassisSerial, issued: issued.identity, bootProven };
+  // A signer may work for long: its owner may have decommissioned the device since it was looked at.
+  const device = await world.netbox.device(claims.deviceId);
+  if (device === null) return { code: "inventory-unavailable", detail: "the device is not to be found just now" };
+  const written = await updateRecord(world, device, (r) => withRenewedIdentity(r, device, about));
+  if (written.identity?.ldevid.serialNumber === issued.identity.ldevid.serialNumber) return issued;
+  const detail = `${device.name}'s record changed while this renewal went on; start again at begin`;
+  return renewalBar(device, written) ?? { code: "identity-changed", detail };
 }
 
 /** POST /renew/v1/evidence: quote, log, report and new key in; verdict and the renewed certificates out. */
@@ -124,6 +137,10 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
     return problem(unproven.code, unproven.detail, { verdict: { result: "fail", checks: [unproven.check] } });
   const node = await admitted(deps, claims);
   if (!node.ok) return problem(node.code, node.detail);
+  const { world } = deps;
+  const profile = profileNamed(await world.policy.current(), node.installed.class.class.profile);
+  if (!isStillAsked(profile, claims))
+    return problem("session-expired", "the boot policy asks for another quote since begin; start again at begin");
   const verdict = await judge(deps, ask, claims, node);
   const { record, wasQuarantined } = await remember(deps, claims, node, verdict);
   const { name } = node.device;
@@ -137,9 +154,14 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
     const stays = "it was quarantined by a quote of HookOS and stays so until one passes (desired_action attest)";
     return problem("quarantined", `${name}: ${record.quarantine === null ? ends : stays}`, { verdict });
   }
+  const nowMs = world.clock.nowMs();
+  const fromMs = renewalTooEarly(record, node.use, nowMs, world.settings.durations.renewIntervalMs);
+  if (fromMs !== null) {
+    const detail = `${name}'s quote passed; its identity is too young to be renewed before ${isoTime(fromMs)}`;
+    return problem("rate-limited", detail, { verdict }, Math.ceil((fromMs - nowMs) / 1000));
+  }
   const issued = await renew(deps, ask, claims, node, area);
-  if (issued === null)
-    return problem("identity-changed", `${name}'s record changed while this renewal went on; start again at begin`);
+  if ("code" in issued) return problem(issued.code, issued.detail);
   deps.log.info({ device: name, use: node.use, serial: issued.identity.ldevid.serialNumber }, "identity renewed");
   return c.json({ verdict, ldevid: issued.ldevidPem, lak: issued.lakPem });
 }

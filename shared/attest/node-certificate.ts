@@ -95,6 +95,16 @@ export function recordedCertificate({ serialNumber, spki, notAfterMs }: Certific
   return { serialNumber: toHex(serialNumber), spkiSha256: spkiSha256(spki), notAfterMs };
 }
 
+/** What a record keeps of the two certificates of a node. */
+export function recordedIdentity({ ldevid, lak }: { readonly ldevid: Certificate; readonly lak: Certificate }) {
+  return {
+    ldevid: recordedCertificate(ldevid),
+    lak: recordedCertificate(lak),
+    subject: ldevid.subjectText,
+    issuedAtMs: ldevid.notBeforeMs,
+  };
+}
+
 /** CN and chassis serial of a node's certificate; null where its subject has no single one of each. */
 export function nodeSubject(certificate: Certificate): { commonName: string; chassisSerial: string } | null {
   const attributes = readName(certificate.subject).flat();

@@ -18,6 +18,18 @@ export function profileNamed(
   return profile;
 }
 
+/**
+ * Whether a token's quote is what the profile asks for now: an edit during a session is no fault of the machine, so
+ * there is nothing to judge.
+ */
+export function isStillAsked(
+  profile: BootPolicyProfile | null,
+  of: { readonly bank: Bank; readonly select: readonly number[] },
+): boolean {
+  const asked = quoteAsked(profile);
+  return asked.bank === of.bank && asked.select.join() === of.select.join();
+}
+
 /** The bank and PCRs that a quote is asked for: the profile's choice, never the machine's. */
 export function quoteAsked(profile: BootPolicyProfile | null): { bank: Bank; select: number[] } {
   if (profile === null) return { bank: "sha256", select: [0, 1, 2, 3, 4, 5, 6, 7] };

@@ -4,9 +4,10 @@ import { type ClassInputs, type ClassTable, classInputsSchema, classTableSchema 
 import { type CsrView, type NodeView, TOKEN_GROUP } from "../fleet/cluster.ts";
 import { inventoryConflicts } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
+import type { FleetRecord } from "../fleet/fleet-record.ts";
 import { templateOf } from "../fleet/manifests/workflow.ts";
 import type { Observed, SeenCluster } from "../fleet/observed.ts";
-import type { DeviceRecord, FleetRecord } from "../fleet/record.ts";
+import type { DeviceRecord } from "../fleet/record.ts";
 import { needsChanges } from "../fleet/request.ts";
 import { PortError } from "../ports/error.ts";
 import { loadFleet, loadRecord, parseRecord } from "./records.ts";

@@ -1,12 +1,6 @@
 import type { Device } from "../fleet/device.ts";
-import {
-  type DeviceRecord,
-  type FleetRecord,
-  fleetRecordSchema,
-  newFleetRecord,
-  newRecord,
-  recordSchema,
-} from "../fleet/record.ts";
+import { type FleetRecord, fleetRecordSchema, newFleetRecord } from "../fleet/fleet-record.ts";
+import { type DeviceRecord, newRecord, recordSchema } from "../fleet/record.ts";
 import { isPortError, PortError } from "../ports/error.ts";
 import type { RecordsPort, StoredRecord } from "../ports/records.ts";
 import type { World } from "./world.ts";

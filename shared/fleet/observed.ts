@@ -2,8 +2,9 @@ import type { BootPlaneObjects } from "./boot-plane.ts";
 import type { ClassInputs, ClassTable } from "./class.ts";
 import type { CsrView, NodeView, PodView } from "./cluster.ts";
 import type { ChangeEntry, Device } from "./device.ts";
+import type { FleetRecord } from "./fleet-record.ts";
 import type { FleetSettings } from "./limits.ts";
-import type { DeviceRecord, FleetRecord } from "./record.ts";
+import type { DeviceRecord } from "./record.ts";
 
 /** All that one look at a device saw; null stands for a peer that did not answer. */
 export interface Observed {

@@ -118,13 +118,16 @@ const countersSchema = z.strictObject({
 });
 export type CountersRecord = z.output<typeof countersSchema>;
 
+const cause = z.enum(["intake", "renewal"]);
 const verdictSchema = z.strictObject({
   result: z.enum(["pass", "fail"]),
-  by: z.enum(["intake", "renewal"]),
+  by: cause,
   atMs: ms,
   codes: z.array(z.string()),
   dbxHash: z.string().nullable(),
   sbatLevel: z.string().nullable(),
+  /** SHA-256 over the authorities measured before the separator; absent in older records. */
+  earlyAuthorities: z.string().nullable().optional(),
 });
 export type VerdictRecord = z.output<typeof verdictSchema>;
 
@@ -192,7 +195,7 @@ export const recordSchema = z.strictObject({
     .strictObject({ class: frozenClass, servedAtMs: ms, run: z.string(), activatedAtMs: ms.nullable() })
     .nullable(),
   identity: identitySchema.nullable(),
-  /** Issued for an unfinished provision; becomes `identity` when its configuration was served. */
+  /** Of the configuration that waits to be read: it holds these certificates. `identity` once it was served. */
   pendingIdentity: identitySchema.nullable(),
   /** The identity before, accepted until `identity` was used once: the renewal's answer may have been lost. */
   replacedIdentity: identitySchema.extend({ replacedAtMs: ms }).nullable().default(null),
@@ -200,11 +203,13 @@ export const recordSchema = z.strictObject({
   counters: countersSchema.nullable().default(null),
   verdict: verdictSchema.nullable(),
   quarantine: z
-    .strictObject({ by: z.enum(["intake", "renewal"]), sinceMs: ms, node: z.string().nullable() })
+    .strictObject({ by: cause, sinceMs: ms, node: z.string().nullable(), also: cause.optional() })
     .nullable(),
   uuid: z.string().nullable(),
   /** Approved EKs of the first pass and since: a change on a device that has passed waits until it is planned. */
   passedEks: z.array(z.string()).nullable(),
+  /** Other EKs than those that an owner, by NetBox's change log, set the device planned with; null once they passed. */
+  acceptedEks: z.array(z.string()).nullable().default(null),
   /** Why the machine was last told to wait or refused, until it gets further. */
   attention: z.strictObject({ code: z.string(), text: z.string(), atMs: ms, about: z.string() }).nullable(),
   /** Last attest session whose activations passed. */
@@ -240,6 +245,7 @@ export function newRecord(deviceId: number, name: string): DeviceRecord {
     quarantine: null,
     uuid: null,
     passedEks: null,
+    acceptedEks: null,
     attention: null,
     lastSessionAtMs: null,
     retire: null,
@@ -268,21 +274,6 @@ export function unreadConfig(codeHash: string, run: string, mintedAtMs: number):
     contendedAtMs: null,
     keptAtMs: null,
   };
-}
-
-const slotSchema = z.strictObject({ deviceId: z.number().int().positive(), run: z.string(), sinceMs: ms });
-
-/** The fleet's memory (ConfigMap fleetd-fleet): when it began, the disk-run slots, failures counted over a day. */
-export const fleetRecordSchema = z.strictObject({
-  version: z.literal(1),
-  epochMs: ms,
-  slots: z.array(slotSchema),
-  failed: z.array(z.strictObject({ deviceId: z.number().int().positive(), atMs: ms })),
-});
-export type FleetRecord = z.output<typeof fleetRecordSchema>;
-
-export function newFleetRecord(nowMs: number): FleetRecord {
-  return { version: 1, epochMs: nowMs, slots: [], failed: [] };
 }
 
 /** True while the run's Workflow may still be served or is being prepared. */

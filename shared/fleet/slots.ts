@@ -1,4 +1,4 @@
-import type { FleetRecord } from "./record.ts";
+import type { FleetRecord } from "./fleet-record.ts";
 
 /**
  * Takes a disk-run slot for a device, or null where all are taken. The device's own counts as free; a first install

@@ -21,6 +21,25 @@ export async function readBytes(c: Context, maxBytes: number): Promise<Body<Uint
   return { ok: true, value: new Uint8Array(await c.req.arrayBuffer()) };
 }
 
+/**
+ * Waits for the whole body, so that nothing scarce is held for a caller that sends none; a handler reads it again at no
+ * price. Returns the answer to one that is too long or too late, else null.
+ */
+export async function bodyRefusal(c: Context, maxBytes: number, limitMs: number): Promise<Response | null> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), limitMs);
+  });
+  const read = readBytes(c, maxBytes);
+  // A caller that goes away after its time is over: nobody waits for that any more.
+  read.catch(() => undefined);
+  const came = await Promise.race([read, late]).finally(() => clearTimeout(timer));
+  if (came !== "late") return came.ok ? null : came.response;
+  const answer = problem("bad-request", `the body did not come within ${limitMs} ms`, { field: "" });
+  answer.headers.set("connection", "close");
+  return answer;
+}
+
 /** A JSON body of a schema; a fault is 400 with the field's name. */
 export async function readJson<S extends z.ZodType>(
   c: Context,

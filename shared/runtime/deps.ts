@@ -11,6 +11,9 @@ export interface Deps {
   readonly limits: {
     readonly beginPerMinute: number;
     readonly beginInFlight: number;
+    /** How long a body may take to come, and how many of one peer may be awaited at once. */
+    readonly bodyMs: number;
+    readonly bodiesPerPeer: number;
     readonly configFailuresPerMinute: number;
     readonly configFailuresInAll: number;
   };

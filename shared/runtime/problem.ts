@@ -85,10 +85,15 @@ function retryAfterSeconds(status: number): number | null {
  * An RFC 9457 problem document: stable `code`, a `detail` that a person can act on, Retry-After where waiting helps.
  * @see spec/10-protocol.md
  */
-export function problem(code: RefusalCode | "internal", detail: string, extra: Record<string, unknown> = {}): Response {
+export function problem(
+  code: RefusalCode | "internal",
+  detail: string,
+  extra: Record<string, unknown> = {},
+  retrySeconds: number | null = null,
+): Response {
   const status = statusOf(code);
   const headers: Record<string, string> = { "content-type": "application/problem+json", "cache-control": "no-store" };
-  const retry = retryAfterSeconds(status);
+  const retry = retrySeconds ?? retryAfterSeconds(status);
   if (retry !== null) headers["retry-after"] = String(retry);
   return new Response(
     JSON.stringify({ type: `https://fleetd.dev/problems/${code}`, title: code, status, code, detail, ...extra }),

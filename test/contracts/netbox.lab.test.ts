@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LabNetBox, startLabNetBox } from "../../infra/lab/netbox/lab-netbox.ts";
 import { createNetBox } from "../../shared/adapters/netbox/netbox.ts";
+import { isSameMoment } from "../../shared/fleet/moment.ts";
 import { netboxContract } from "./netbox.ts";
 import { ownerOf } from "./netbox-owner.ts";
 
@@ -85,6 +86,16 @@ describe("a NetBox in trouble", () => {
     await fault({ mode: "lost-answer", method: "GET", times: 2 });
     await expect(connect(url).device(id)).rejects.toMatchObject({ kind: "unavailable" });
     await fault({ mode: "ok" });
+  });
+
+  it("a time is shown with six digits, and is no change for that", async () => {
+    const port = connect(url);
+    const attestedAt = "2026-11-29T12:00:00.275Z";
+    const seen = await port.device(id);
+    const written = await port.patchDevice(id, { attestedAt }, seen?.lastUpdated ?? "");
+    expect(written.shown.attestedAt).toBe("2026-11-29T12:00:00.275000Z");
+    expect(isSameMoment(written.shown.attestedAt, attestedAt)).toBe(true);
+    expect((await port.patchDevice(id, { attestedAt }, written.lastUpdated)).lastUpdated).toBe(written.lastUpdated);
   });
 
   it("a write that is answered but not kept is unavailable", async () => {

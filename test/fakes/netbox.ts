@@ -60,7 +60,9 @@ export class FakeNetBox implements NetBoxPort {
     this.#answer(null);
     const device = this.#get(id);
     if (device.lastUpdated !== lastUpdated) throw new PortError("conflict", "netbox", "the device moved");
-    const { status, desiredAction, ...shown } = patch;
+    const { status, desiredAction, attestedAt, ...others } = patch;
+    // NetBox keeps a time's fraction with six digits.
+    const shown = { ...others, ...(attestedAt === undefined ? {} : { attestedAt: attestedAt.replace(/Z$/, "000Z") }) };
     const next: Device = {
       ...device,
       ...(status === undefined ? {} : { status }),
@@ -97,7 +99,8 @@ export class FakeNetBox implements NetBoxPort {
     const stored = structuredClone({ ...next, lastUpdated });
     this.#devices.set(stored.id, stored);
     const entry: ChangeEntry = {
-      requestId: `00000000-0000-4000-8000-${String(this.#version).padStart(12, "0")}`,
+      // A run is named by the first twelve digits: no two requests share them.
+      requestId: `${String(this.#version).padStart(8, "0")}-0000-4000-8000-000000000000`,
       atMs: this.#clock.nowMs(),
       user,
       action,
@@ -120,6 +123,6 @@ export class FakeNetBox implements NetBoxPort {
   }
 }
 
-function valuesOf({ status, desiredAction }: Device): ChangedValues {
-  return { status, desiredAction };
+function valuesOf({ status, desiredAction, approvedEks }: Device): ChangedValues {
+  return { status, desiredAction, approvedEks };
 }

@@ -31,7 +31,10 @@ function renews(m: Model, serial: string, codes: string[] = [], resetCount = 1):
   const installedRun = m.record.installed?.run ?? "";
   const next =
     result === "pass" && !wasQuarantined
-      ? withRenewedIdentity(m.record, { use: "current", recordedLdevid, installedRun, issued, bootProven: true })
+      ? withRenewedIdentity(m.record, m.device, {
+          ...{ use: "current", recordedLdevid, installedRun, chassisSerial: m.device.serial },
+          ...{ issued, bootProven: true },
+        })
       : null;
   m.say(`renewal: ${result}, ${next === null ? "nothing issued" : `LDevID ${serial}`}`);
   m.record = next ?? m.record;

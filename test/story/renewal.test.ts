@@ -90,6 +90,16 @@ test("an installed node renews over TLS, and NetBox, look-ups, the SPIRE list an
   expect(judged.out).toContain("accepted, as renewal, by profile lab");
 }, 60_000);
 
+test("a fleet where nothing happens has nothing to do: a pass without a step", async () => {
+  const report = async () => {
+    const { text } = await callAdmin(lab.paths, `${lab.urls.admin}/reconcile`, lab.material.adminToken, "POST", "{}");
+    const { devices, steps, skipped } = JSON.parse(text) as { devices: number; steps: number; skipped: boolean };
+    return { devices, steps, skipped };
+  };
+  await expect.poll(report, soon).toEqual({ devices: 1, steps: 0, skipped: false });
+  await expect.poll(report, soon).toEqual({ devices: 1, steps: 0, skipped: false });
+}, 60_000);
+
 test("HookOS in the running system's place: refused, quarantined in NetBox, off the SPIRE list, and back", async () => {
   await node.boot("hookos", `console=tty0 ${HOOKOS_MARKER}`);
   expect((await node.renewal()).body.code).toBe("authority-not-accepted");

@@ -8,6 +8,7 @@ export const LAB_DURATIONS: Readonly<Record<string, number>> = {
   FLEET_RETRY_LAST_MS: 8_000,
   FLEET_DRAIN_MS: 6_000,
   FLEET_INVENTORY_COPY_MS: 500,
+  FLEET_RENEW_INTERVAL_MS: 10,
 };
 
 export interface FleetdEnvInput {

@@ -1,6 +1,7 @@
 import { type CsrView, KUBELET_SIGNER } from "../cluster.ts";
 import type { DeviceRecord } from "../record.ts";
 import type { Draft } from "./draft.ts";
+import { withCause } from "./quarantine.ts";
 
 /** Why a CSR of the node's own token is not approved, or null where it fits to the letter (spec/30, "Workload cluster"). */
 export function csrFault(csr: CsrView, node: string): string | null {
@@ -98,7 +99,7 @@ export function contended(d: Draft): void {
   if (token === null) return;
   d.set({
     token: { ...token, contended: true },
-    quarantine: d.record.quarantine ?? { by: "intake", sinceMs: d.o.nowMs, node: null },
+    quarantine: withCause(d.record.quarantine, { by: "intake", sinceMs: d.o.nowMs, node: null }),
   });
   d.owe({ do: "delete-token", id: token.id });
 }

@@ -2,6 +2,7 @@ import type { WorkflowView } from "../boot-plane.ts";
 import type { Condition, ConditionType } from "../condition.ts";
 import type { JournalLevel } from "../device.ts";
 import { type Happening, withConditions, withJournal } from "../journal.ts";
+import { isEarlier } from "../moment.ts";
 import type { Observed } from "../observed.ts";
 import type { DeviceRecord, DueWork } from "../record.ts";
 import type { Plan, Step } from "../step.ts";
@@ -75,7 +76,7 @@ export class Draft {
     const { o } = this;
     const before = withConditions(withJournal(this.record, this.#happenings, o.nowMs), this.#conditions, o.nowMs);
     const stamp = (r: DeviceRecord): DeviceRecord =>
-      o.record.rowSeen !== null && o.device.lastUpdated < o.record.rowSeen
+      o.record.rowSeen !== null && isEarlier(o.device.lastUpdated, o.record.rowSeen)
         ? r
         : { ...r, rowSeen: o.device.lastUpdated };
     const steps: Step[] = [];

@@ -1,10 +1,11 @@
-import { approvedDigests, boundUuid } from "../binding.ts";
 import type { Device } from "../device.ts";
+import type { FleetRecord } from "../fleet-record.ts";
 import { type Happening, withJournal } from "../journal.ts";
 import { isMass } from "../mass.ts";
-import type { DeviceRecord, FleetRecord, IdentityRecord, VerdictRecord } from "../record.ts";
+import type { DeviceRecord, VerdictRecord } from "../record.ts";
 import { isUnfinished } from "../record.ts";
 import { type Asked, askedAction, askedInstall, type RequestContext } from "../request.ts";
+import { boundByPass } from "./identity.ts";
 import { isoTime } from "./shown.ts";
 
 /** True where so many devices failed within the window that a bad profile edit is likelier than an attack. */
@@ -26,9 +27,25 @@ export function countFailure(fleet: FleetRecord, deviceId: number, nowMs: number
   return { ...fleet, failed: [...recent, { deviceId, atMs: nowMs }] };
 }
 
+type Quarantine = NonNullable<DeviceRecord["quarantine"]>;
+
+/** A failure under a quarantine of the other kind: both stand, since each ends by a pass of its own kind alone. */
+export function withCause(standing: DeviceRecord["quarantine"], now: Omit<Quarantine, "also">): Quarantine {
+  if (standing === null) return now;
+  return standing.by === now.by ? standing : { ...standing, also: now.by };
+}
+
+/** What a pass of one kind leaves of a quarantine. */
+export function withoutCause(standing: DeviceRecord["quarantine"], by: Quarantine["by"]): DeviceRecord["quarantine"] {
+  if (standing === null || (standing.by !== by && standing.also !== by)) return standing;
+  const { also, ...rest } = standing;
+  if (also === undefined) return null;
+  return { ...rest, by: standing.by === by ? also : standing.by };
+}
+
 /** What of the boot's variables changed since the verdict before: a warning, never a quarantine (spec/20, part 6). */
 export function bootChanges(before: VerdictRecord | null, verdict: VerdictRecord): Happening[] {
-  // A boot without shim measures no SbatLevel, and a refused log none of both: that is no change.
+  // A boot without shim measures no SbatLevel, and a refused log nothing: that is no change.
   const changed = (then: string | null | undefined, now: string | null) => then != null && now !== null && then !== now;
   const warning = (code: string, what: string): Happening => ({
     level: "warning",
@@ -39,6 +56,9 @@ export function bootChanges(before: VerdictRecord | null, verdict: VerdictRecord
   return [
     ...(changed(before?.dbxHash, verdict.dbxHash) ? [warning("dbx-changed", "dbx")] : []),
     ...(changed(before?.sbatLevel, verdict.sbatLevel) ? [warning("sbat-changed", "shim's SbatLevel")] : []),
+    ...(changed(before?.earlyAuthorities, verdict.earlyAuthorities ?? null)
+      ? [warning("early-authorities-changed", "what firmware trusted before the separator (option ROMs' authorities)")]
+      : []),
   ];
 }
 
@@ -60,9 +80,8 @@ export function afterIntake(
     const next: DeviceRecord = {
       ...record,
       ...session,
-      uuid: boundUuid(device, record) ?? about.uuid,
-      passedEks: [...approvedDigests(device.approvedEks)],
-      quarantine: record.quarantine?.by === "intake" ? null : record.quarantine,
+      ...boundByPass(device, record, about.uuid),
+      quarantine: withoutCause(record.quarantine, "intake"),
       attention: record.attention?.about === "confirm" ? record.attention : null,
       run: isUnfinished(run) && run.phase !== "starting" ? { ...run, verdictAtMs: nowMs } : run,
     };
@@ -86,7 +105,7 @@ export function afterIntake(
     ...session,
     quarantine:
       worker && !about.massFailure
-        ? (record.quarantine ?? { by: "intake", sinceMs: nowMs, node: device.name })
+        ? withCause(record.quarantine, { by: "intake", sinceMs: nowMs, node: device.name })
         : record.quarantine,
   };
 }
@@ -98,11 +117,6 @@ export function earnsIdentity(device: Device, record: DeviceRecord, context: Req
   return (
     fresh(askedAction(device, record, context), "provision") || fresh(askedInstall(device, record, context), "install")
   );
-}
-
-/** The record with certificates that wait for their installation to be served. */
-export function withPendingIdentity(record: DeviceRecord, identity: IdentityRecord): DeviceRecord {
-  return { ...record, pendingIdentity: identity };
 }
 
 /** What the machine was last told, said once a run or day. */

@@ -2,9 +2,10 @@ import { eksChanged } from "../binding.ts";
 import type { FrozenClass } from "../class.ts";
 import type { Device } from "../device.ts";
 import { type Happening, withJournal } from "../journal.ts";
+import { isEarlier } from "../moment.ts";
 import type { CountersRecord, DeviceRecord, IdentityRecord, VerdictRecord } from "../record.ts";
 import { countersWarnings } from "./counters.ts";
-import { bootChanges } from "./quarantine.ts";
+import { bootChanges, withCause, withoutCause } from "./quarantine.ts";
 import { isoTime } from "./shown.ts";
 
 interface Named {
@@ -46,13 +47,23 @@ export function identityUse(
 }
 
 export interface RenewalBar {
-  readonly code: "not-expected" | "unsupported-class" | "identity-changed";
+  readonly code: "not-expected" | "unsupported-class" | "identity-changed" | "inventory-unavailable";
   readonly detail: string;
+}
+
+/** Whether a decision was made on a newer row of the device than this one: a copy, a replica behind, a restored NetBox. */
+export function isOldRow(device: Pick<Device, "lastUpdated">, record: Pick<DeviceRecord, "rowSeen">): boolean {
+  return record.rowSeen !== null && isEarlier(device.lastUpdated, record.rowSeen);
 }
 
 /** Why this device renews nothing now, whatever its quote says, or null. @see spec/10-protocol.md section 5 */
 export function renewalBar(device: Device, record: DeviceRecord): RenewalBar | null {
   const { name, status } = device;
+  if (isOldRow(device, record))
+    return {
+      code: "inventory-unavailable",
+      detail: `NetBox showed an older row of ${name} than fleetd has seen: try again`,
+    };
   if (status !== "active")
     return { code: "not-expected", detail: `${name} is ${status}: only an active device renews its identity` };
   const { installed, passedEks } = record;
@@ -73,8 +84,26 @@ export function renewalBar(device: Device, record: DeviceRecord): RenewalBar | n
 }
 
 /**
+ * When this identity may be renewed at the earliest, or null where that is now. The one before renews at once: the
+ * answer that brought the current one may have been lost.
+ * @see infra/docs/adr/0007-renewal.md
+ */
+export function renewalTooEarly(
+  record: Pick<DeviceRecord, "identity">,
+  use: IdentityUse,
+  nowMs: number,
+  intervalMs: number,
+): number | null {
+  const { identity } = record;
+  if (identity === null || use === "replaced") return null;
+  const fromMs = identity.issuedAtMs + intervalMs;
+  // An issue in the future is a clock that went back: it holds nothing up.
+  return identity.issuedAtMs <= nowMs && nowMs < fromMs ? fromMs : null;
+}
+
+/**
  * The record after a renewal's quote was judged. A failure quarantines a worker; a pass ends a quarantine that a
- * renewal set, never one of an intake. Nothing is issued here.
+ * renewal set, never one of an intake, whose failed verdict stays for as long. Nothing is issued here.
  * @see spec/30-reconcile.md "SPIRE and quarantine"
  */
 export function afterRenewal(
@@ -100,10 +129,11 @@ export function afterRenewal(
   const warnings = countersWarnings(record.counters, about.counters);
   if (verdict.result === "fail") {
     const worker = record.installed?.class.class.workload === "worker";
-    const quarantine = record.quarantine ?? { by: "renewal" as const, sinceMs: nowMs, node: device.name };
+    const quarantine = withCause(record.quarantine, { by: "renewal", sinceMs: nowMs, node: device.name });
     return withJournal(worker && !about.massFailure ? { ...next, quarantine } : next, warnings, nowMs);
   }
-  const ended = record.quarantine?.by === "renewal";
+  const left = withoutCause(record.quarantine, "renewal");
+  const ended = record.quarantine !== null && left === null;
   const lines: Happening[] = [...bootChanges(record.verdict, verdict), ...warnings];
   if (ended)
     lines.push({
@@ -115,7 +145,8 @@ export function afterRenewal(
   return withJournal(
     {
       ...next,
-      quarantine: ended ? null : record.quarantine,
+      verdict: left !== null && record.verdict?.result === "fail" ? stillFailed(record.verdict, verdict) : verdict,
+      quarantine: left,
       attention: record.attention?.about === RENEWAL ? null : record.attention,
     },
     lines,
@@ -123,22 +154,31 @@ export function afterRenewal(
   );
 }
 
+/** A quarantine's verdict is fail for as long as it stands (spec/30); what else the quote showed is newer. */
+function stillFailed(failed: VerdictRecord, { dbxHash, sbatLevel, earlyAuthorities }: VerdictRecord): VerdictRecord {
+  return { ...failed, dbxHash, sbatLevel, earlyAuthorities };
+}
+
 /**
- * The record with a renewed identity; null where it moved since the session judged it: another session renewed, a
- * later quote failed, or the installation is another one.
+ * The record with a renewed identity; null where record or device, read again after the signer's work, moved since the
+ * session judged them: another session renewed, a later quote failed, the installation is another one, the owner
+ * decommissions.
  */
 export function withRenewedIdentity(
   record: DeviceRecord,
+  device: Device,
   about: {
     readonly use: IdentityUse;
     /** Serial number of the LDevID that was recorded when the session began. */
     readonly recordedLdevid: string;
     readonly installedRun: string;
+    readonly chassisSerial: string;
     readonly issued: IdentityRecord;
     readonly bootProven: boolean;
   },
 ): DeviceRecord | null {
   const { identity, installed, quarantine, verdict } = record;
+  if (renewalBar(device, record) !== null || device.serial !== about.chassisSerial) return null;
   if (identity === null || identity.ldevid.serialNumber !== about.recordedLdevid) return null;
   if (installed?.run !== about.installedRun || quarantine !== null || verdict?.result !== "pass") return null;
   const { issued } = about;

@@ -1,4 +1,5 @@
 import type { DevicePatch } from "../device.ts";
+import { isSameMoment } from "../moment.ts";
 import type { DeviceRecord } from "../record.ts";
 import type { Draft } from "./draft.ts";
 
@@ -68,7 +69,7 @@ export function showFields(d: Draft): void {
   const patch: { -readonly [K in keyof DevicePatch]: DevicePatch[K] } = {};
   if (w.attestationVerdict !== null && shown.attestationVerdict !== w.attestationVerdict)
     patch.attestationVerdict = w.attestationVerdict;
-  if (w.attestedAt !== null && shown.attestedAt !== w.attestedAt) patch.attestedAt = w.attestedAt;
+  if (w.attestedAt !== null && !isSameMoment(shown.attestedAt, w.attestedAt)) patch.attestedAt = w.attestedAt;
   if (shown.dbxHash !== w.dbxHash && w.attestedAt !== null) patch.dbxHash = w.dbxHash;
   if (shown.sbatLevel !== w.sbatLevel && w.attestedAt !== null) patch.sbatLevel = w.sbatLevel;
   if (canonical(shown.fleetRun) !== canonical(w.fleetRun) && w.fleetRun !== null) patch.fleetRun = w.fleetRun;

@@ -1,6 +1,7 @@
 import { approvedDigests, boundUuid } from "../binding.ts";
 import { freezeClass } from "../class.ts";
 import { bootMac, objectName } from "../device.ts";
+import { installedClass } from "../judged.ts";
 import { workflow as workflowManifest, workflowName } from "../manifests/workflow.ts";
 import { type DeviceRecord, isUnfinished, type Run, type RunKind, touchesDisk } from "../record.ts";
 import type { Request } from "../request.ts";
@@ -77,7 +78,9 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
     attempt,
     name,
     phase: "starting",
-    class: freezeClass(device.fleetClass, o.classes, o.classInputs),
+    class:
+      (kind === "attest" ? installedClass(device, d.record) : null) ??
+      freezeClass(device.fleetClass, o.classes, o.classInputs),
     disk:
       touchesDisk(kind) && device.installDisk !== null && device.installDiskSerial !== null
         ? { device: device.installDisk, serial: device.installDiskSerial }

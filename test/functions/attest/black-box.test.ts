@@ -42,7 +42,14 @@ async function startNode(peers: Peers): Promise<Host> {
     metrics: { answer: () => undefined },
     log: { info: () => undefined, error: () => undefined },
     sessionKeys: [systemEntropy.bytes(32)],
-    limits: { beginPerMinute: 6000, beginInFlight: 64, configFailuresPerMinute: 30, configFailuresInAll: 600 },
+    limits: {
+      beginPerMinute: 6000,
+      beginInFlight: 64,
+      bodyMs: 10_000,
+      bodiesPerPeer: 16,
+      configFailuresPerMinute: 30,
+      configFailuresInAll: 600,
+    },
     trustedProxies: [],
   });
   const server = createAdaptorServer({ fetch: app.fetch });

@@ -109,11 +109,12 @@ describe("a system that does not answer", () => {
     Object.assign(files, { writeEvidence: () => Promise.reject(new PortError("unavailable", "files", "full")) });
     expect((await machine.evidence(await machine.begun())).status).toBe(200);
     expect(deps.lines.join()).toContain("evidence not kept");
+    expect(deps.world.events).toContainEqual(expect.objectContaining({ kind: "evidence-lost", code: "unavailable" }));
   });
 });
 
 describe("what evidence writes", () => {
-  it("a pass: verdict, UUID, EKs, MAC, bundle, and the identity that waits for its installation", async () => {
+  it("a pass: verdict, UUID, EKs, MAC, bundle; an identity is written with a code alone", async () => {
     declare();
     await new Promise((resolve) => setTimeout(resolve, 5));
     deps.world.netbox.owner(7, { desiredAction: "provision" });
@@ -124,7 +125,7 @@ describe("what evidence writes", () => {
       passedEks: [...digests].sort(),
       verdict: { result: "pass", by: "intake", codes: [] },
       identity: null,
-      pendingIdentity: { ldevid: { notAfterMs: expect.any(Number) } },
+      pendingIdentity: null,
     });
     expect(deps.world.netbox.row(7).interfaces[0]?.primaryMac).toBe(machine.mac);
     expect(deps.world.evidence).toHaveLength(1);
@@ -145,7 +146,10 @@ describe("what evidence writes", () => {
 
   it("judges by the class that the unfinished run froze, not by what git says now", async () => {
     declare();
-    await updateRecord(deps.world, aDevice(), (r) => ({ ...r, run: aRun({ serial: machine.serial }) }));
+    await updateRecord(deps.world, aDevice(), (r) => ({
+      ...r,
+      run: aRun({ serial: machine.serial, eks: [...digests].sort() }),
+    }));
     const changed = Object.entries(CLASSES).map(([name, cls]) => [name, { ...cls, profile: "other" }]);
     deps.world.policyTexts = { ...deps.world.policyTexts, classes: Object.fromEntries(changed) };
     expect((await machine.evidence(await machine.begun())).status).toBe(200);

@@ -4,10 +4,12 @@ import { codeHash } from "../../../shared/attest/seal.ts";
 import type { ConfirmClaims } from "../../../shared/attest/session.ts";
 import { updateRecord } from "../../../shared/engine/records.ts";
 import type { ConfigRecord } from "../../../shared/fleet/record.ts";
+import { sessionCertificates } from "../../fakes/session-certificates.ts";
 import { aDevice } from "../../scenarios/fixtures.ts";
 import { aRun, CODE, ConfigWorld, TOKEN, UUID } from "../config/world.ts";
 
 const certificate = (text: string) => ({ crt: Buffer.from(text).toString("base64"), key: "" });
+const session = await sessionCertificates(Date.now());
 const CLAIMS: ConfirmClaims = {
   step: "confirm",
   deviceId: 7,
@@ -19,8 +21,8 @@ const CLAIMS: ConfirmClaims = {
   bank: "sha256",
   select: [7],
   eks: [],
-  ldevid: null,
-  lak: null,
+  ldevid: session.ldevidPem,
+  lak: session.lakPem,
   mac: "52:54:00:00:00:07",
   lldp: null,
   confirm: "",
@@ -44,7 +46,7 @@ beforeEach(async () => {
   if (stored !== null) await world.deps.world.records.remove(7, stored.resourceVersion);
   await world.mint();
 });
-const tried = () => mint(world.deps, aDevice(), aRun(), CLAIMS);
+const tried = (change: Partial<ConfirmClaims> = {}) => mint(world.deps, aDevice(), aRun(), { ...CLAIMS, ...change });
 const withConfig = (change: Partial<ConfigRecord>) =>
   updateRecord(world.deps.world, aDevice(), (r) => ({ ...r, config: r.config && { ...r.config, ...change } }));
 
@@ -59,6 +61,29 @@ it("a new code voids the earlier one, whose token is owed a deletion", async () 
   const got = await world.read(`uuid=${UUID}&code=${minted.code}`);
   expect(got.status).toBe(200);
   expect(got.body).toContain("hostname: w1");
+});
+
+it("the identity goes with the code: the certificates that the payload carries, and no others' since", async () => {
+  world.deps.world.netbox.owner(7, { status: "planned" });
+  await tried();
+  const { ldevid, lak, subject } = session.identity;
+  expect((await world.record()).pendingIdentity).toMatchObject({ ldevid, lak, subject });
+  const later = await sessionCertificates(Date.now(), 365 * 86_400_000, 9);
+  const minted = await tried({ ldevid: later.ldevidPem, lak: later.lakPem });
+  if (!minted.ok) throw new Error(minted.detail);
+  expect((await world.read(`uuid=${UUID}&code=${minted.code}`)).status).toBe(200);
+  expect(await world.record()).toMatchObject({ identity: { ldevid: later.identity.ldevid }, pendingIdentity: null });
+});
+
+it("certificates of an hour, or none, are no node's: attest again, nothing changed", async () => {
+  const visit = await sessionCertificates(Date.now(), 3_600_000);
+  const before = await world.deps.world.records.get(7);
+  for (const change of [
+    { ldevid: visit.ldevidPem, lak: visit.lakPem },
+    { ldevid: null, lak: null },
+  ])
+    expect(await tried(change)).toMatchObject({ ok: false, code: "run-preparing" });
+  expect(await world.deps.world.records.get(7)).toEqual(before);
 });
 
 it.each(["this run", "an earlier run"])(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { newFleetRecord } from "../../../shared/fleet/fleet-record.ts";
 import {
   afterIntake,
   countFailure,
@@ -6,7 +7,7 @@ import {
   isMassFailure,
   withAttention,
 } from "../../../shared/fleet/plan/quarantine.ts";
-import { type DeviceRecord, newFleetRecord, newRecord, type VerdictRecord } from "../../../shared/fleet/record.ts";
+import { type DeviceRecord, newRecord, recordSchema, type VerdictRecord } from "../../../shared/fleet/record.ts";
 import { aDevice } from "../../scenarios/fixtures.ts";
 import { aRun } from "../config/world.ts";
 
@@ -64,6 +65,17 @@ describe("a passing intake", () => {
     expect(afterIntake(by("renewal"), aDevice(), verdict("pass"), about).quarantine).not.toBeNull();
   });
 
+  it("of two causes it takes its own away", () => {
+    const quarantine = { by: "renewal" as const, sinceMs: 1, node: "w1" };
+    const both = afterIntake({ ...installed(), quarantine }, aDevice(), verdict("fail"), about);
+    expect(both.quarantine).toEqual({ ...quarantine, also: "intake" });
+    expect(afterIntake(both, aDevice(), verdict("pass"), about).quarantine).toEqual(quarantine);
+    const other = { by: "intake" as const, sinceMs: 1, node: "w1", also: "renewal" as const };
+    const left = afterIntake({ ...installed(), quarantine: other }, aDevice(), verdict("pass"), about);
+    expect(left.quarantine).toEqual(quarantine);
+    expect(recordSchema.parse(JSON.parse(JSON.stringify(both)))).toEqual(both);
+  });
+
   it("records UUID and EKs, the first UUID for good, and the verdict's time in a run that goes on", () => {
     const run = aRun({ phase: "waiting", verdictAtMs: null });
     const record = afterIntake({ ...newRecord(7, "w1"), run }, aDevice(), verdict("pass"), about);
@@ -116,8 +128,8 @@ describe("a year's identity", () => {
     atMs: NOW,
     user,
     action: "update" as const,
-    before: { status: "active", desiredAction: null },
-    after: { status, desiredAction },
+    before: { status: "active", desiredAction: null, approvedEks: null },
+    after: { status, desiredAction, approvedEks: null },
   });
   const context = (...changes: ReturnType<typeof entry>[]) => ({ changes, netboxUser: "fleetd", epochMs: 1 });
   const record = newRecord(7, "w1");

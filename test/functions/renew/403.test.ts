@@ -11,6 +11,7 @@ import { type Body, base64, Node, post } from "./node.ts";
 import { SoftwareNodeTpm } from "./node-tpm.ts";
 import { ID, RenewWorld } from "./world.ts";
 
+const HOUR_MS = 3_600_000;
 const box = boxed();
 
 /** The LDevID and LAK that an issuer would make for this node. */
@@ -97,8 +98,10 @@ describe("identity-unknown", () => {
   it("a recorded certificate that has expired", async () => {
     const { tpm } = box();
     const eks = tpm.eks.map((ek) => ek.digest);
-    const world = await RenewWorld.start({ eks, durations: { identityMs: 1 } });
+    const world = await RenewWorld.start({ eks, durations: { identityMs: 2 * HOUR_MS } });
     const node = await Node.installed(tpm, world);
+    await node.begun();
+    Object.assign(world.deps.world, { clock: { nowMs: () => Date.now() + 2 * HOUR_MS } });
     expectRefused(await node.begin(), 403, "identity-unknown");
     await world.close();
   });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { approvedDigests } from "../../../shared/fleet/binding.ts";
 import { afterRenewal, identityUse, withRenewedIdentity } from "../../../shared/fleet/plan/renewal.ts";
 import { type DeviceRecord, type IdentityRecord, newRecord } from "../../../shared/fleet/record.ts";
 import { aDevice } from "../../scenarios/fixtures.ts";
@@ -32,7 +33,8 @@ class Story {
     const cls = aRun().class;
     if (cls === null) throw new Error("no class");
     const installed = { class: cls, servedAtMs: 1, run: "r", activatedAtMs: 1 };
-    this.record = { ...newRecord(7, "w1"), installed, identity: this.held };
+    const passedEks = [...approvedDigests(device.approvedEks)];
+    this.record = { ...newRecord(7, "w1"), installed, passedEks, identity: this.held };
   }
 
   #identity(): IdentityRecord {
@@ -78,7 +80,10 @@ class Story {
     this.record = afterRenewal(this.record, device, { ...verdict, codes: [] }, about);
     if (before !== null && use === "current") this.ended.push(before);
     const issued = this.#identity();
-    const next = withRenewedIdentity(this.record, { use, recordedLdevid, installedRun: "r", issued, bootProven: true });
+    const next = withRenewedIdentity(this.record, device, {
+      ...{ use, recordedLdevid, installedRun: "r", chassisSerial: device.serial },
+      ...{ issued, bootProven: true },
+    });
     if (next === null) return null;
     this.record = next;
     return issued;

@@ -102,8 +102,8 @@ export class RenewWorld implements NodeSite {
       profiles: PROFILES,
       talosSecrets: TALOS_SECRETS,
     };
-    // The copy of the inventory ends at once: a test's edit is seen by the next request.
-    const durations = { ...SETTINGS.durations, inventoryCopyMs: 1, ...options.durations };
+    // The copy of the inventory ends at once, and a node may renew as often as a test wants.
+    const durations = { ...SETTINGS.durations, inventoryCopyMs: 1, renewIntervalMs: 0, ...options.durations };
     const world = await fakeWorld({ directory, issuer, policy, settings: { ...SETTINGS, durations } });
     await loadFleet(world);
     await sleep(2);

@@ -7,12 +7,14 @@ import { updateRecord } from "../../../shared/engine/records.ts";
 import type { World } from "../../../shared/engine/world.ts";
 import type { WorkflowView } from "../../../shared/fleet/boot-plane.ts";
 import { admissionAnswer } from "../../../shared/fleet/plan/admit.ts";
+import { sessionCertificates } from "../../fakes/session-certificates.ts";
 import { fakeDeps } from "../../fakes/world.ts";
 import { aDevice } from "../../scenarios/fixtures.ts";
 import { Killed, Mortal } from "./mortal.ts";
 import { type Timed, timedWorld } from "./world.ts";
 
 const UUID = "4c4c4544-0034-4410-8043-b7c04f335131";
+const session = await sessionCertificates(Date.UTC(2026, 10, 29, 12));
 const CLAIMS: ConfirmClaims = {
   step: "confirm",
   deviceId: 7,
@@ -24,8 +26,8 @@ const CLAIMS: ConfirmClaims = {
   bank: "sha256",
   select: [7],
   eks: [],
-  ldevid: null,
-  lak: null,
+  ldevid: session.ldevidPem,
+  lak: session.lakPem,
   mac: "52:54:00:00:00:07",
   lldp: null,
   confirm: "",

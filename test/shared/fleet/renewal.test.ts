@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { countersWarnings } from "../../../shared/fleet/plan/counters.ts";
-import { afterRenewal, identityUse, renewalBar, withRenewedIdentity } from "../../../shared/fleet/plan/renewal.ts";
+import {
+  afterRenewal,
+  identityUse,
+  renewalBar,
+  renewalTooEarly,
+  withRenewedIdentity,
+} from "../../../shared/fleet/plan/renewal.ts";
 import {
   type CountersRecord,
   type DeviceRecord,
@@ -104,6 +110,32 @@ describe("who renews nothing", () => {
     expect(bar({ passedEks: null })).toBe("identity-changed");
     expect(bar({}, { ...active, approvedEks: [] })).toBe("identity-changed");
   });
+
+  it("not by a row older than one that a decision was made on", () => {
+    const at = (lastUpdated: string) => ({ ...active, lastUpdated });
+    const rowSeen = "2026-11-29T12:00:00.000001Z";
+    expect(bar({ rowSeen }, at("2026-11-29T12:00:00Z"))).toBe("inventory-unavailable");
+    expect(bar({ rowSeen }, at(rowSeen))).toBeNull();
+    expect(bar({ rowSeen }, at("2026-11-29T12:00:01Z"))).toBeNull();
+  });
+});
+
+describe("how soon", () => {
+  const early = (use: "current" | "replaced", nowMs: number) => renewalTooEarly(aRecord(), use, nowMs, 1_000);
+
+  it("not before the interval is over; the one before at once, since an answer may be lost", () => {
+    expect([early("current", NOW), early("current", NOW + 999), early("current", NOW + 1_000)]).toEqual([
+      NOW + 1_000,
+      NOW + 1_000,
+      null,
+    ]);
+    expect(early("replaced", NOW)).toBeNull();
+  });
+
+  it("an identity of the future is a clock that went back: it bars nobody", () => {
+    expect(early("current", NOW - 1)).toBeNull();
+    expect(renewalTooEarly({ identity: null }, "current", NOW, 1_000)).toBeNull();
+  });
 });
 
 describe("after a renewal's quote was judged", () => {
@@ -139,6 +171,32 @@ describe("after a renewal's quote was judged", () => {
     expect([kept.attention, kept.quarantine?.by]).toEqual([other, "intake"]);
   });
 
+  it("a failure and a pass under both causes: each kind takes its own away, the failed verdict stays until the last", () => {
+    const failed = verdict({ result: "fail", by: "intake", codes: ["x"] });
+    const quarantine = { by: "intake" as const, sinceMs: 1, node: "w1" };
+    const both = afterRenewal(aRecord({ quarantine, verdict: failed }), device, verdict({ result: "fail" }), about);
+    expect(both.quarantine).toEqual({ ...quarantine, also: "renewal" });
+    const passed = afterRenewal({ ...both, verdict: failed }, device, verdict({ dbxHash: "d2" }), about);
+    expect(passed.quarantine).toEqual(quarantine);
+    expect(passed.verdict).toEqual({ ...failed, dbxHash: "d2" });
+    expect(passed.journal.map((line) => line.code)).toEqual(["dbx-changed"]);
+    // A token that was used twice quarantines under a verdict that passed: nothing of it failed.
+    const contended = afterRenewal(aRecord({ quarantine }), device, verdict({ atMs: NOW + 1 }), about);
+    expect([contended.quarantine, contended.verdict?.atMs]).toEqual([quarantine, NOW + 1]);
+  });
+
+  it("authorities before the separator that changed are a warning; in a record of before they are no change", () => {
+    const told = (then: string | null | undefined, earlyAuthorities: string | null) =>
+      afterRenewal(
+        aRecord({ verdict: then === undefined ? verdict() : verdict({ earlyAuthorities: then }) }),
+        device,
+        verdict({ earlyAuthorities }),
+        about,
+      ).journal.map((line) => line.code);
+    expect(told("a", "b")).toEqual(["early-authorities-changed"]);
+    expect([told("a", "a"), told(undefined, "b"), told(null, "b"), told("a", null)]).toEqual([[], [], [], []]);
+  });
+
   it("dbx or SbatLevel that changed is a warning; one that is not measured is no change", () => {
     const codes = (change: Partial<VerdictRecord>) =>
       afterRenewal(aRecord(), device, verdict(change), about).journal.map((line) => line.code);
@@ -155,33 +213,40 @@ describe("the renewed identity", () => {
   const about = (change: object = {}) => ({
     ...{ use: "current" as const, recordedLdevid: "ldevid b", installedRun: "r", bootProven: true },
     issued: identity("c"),
+    chassisSerial: active.serial,
     ...change,
   });
+  const active = { ...aDevice(), status: "active" };
+  const renewed = (record: DeviceRecord, changed: ReturnType<typeof about>, device = active) =>
+    withRenewedIdentity(record, device, changed);
 
   it("takes the current one's place, which is kept for a lost answer", () => {
-    const next = withRenewedIdentity(aRecord(), about());
+    const next = renewed(aRecord(), about());
     expect(next).toMatchObject({ identity: identity("c"), replacedIdentity: replaced("b") });
     expect(recordSchema.parse(JSON.parse(JSON.stringify(next)))).toEqual(next);
   });
 
   it("by the one before: it stays with its first day, and what was lost is gone", () => {
     const record = aRecord({ replacedIdentity: replaced("a", NOW - 500) });
-    const next = withRenewedIdentity(record, about({ use: "replaced" }));
+    const next = renewed(record, about({ use: "replaced" }));
     expect([next?.identity, next?.replacedIdentity]).toEqual([identity("c"), replaced("a", NOW - 500)]);
   });
 
   it("is not written where the record moved", () => {
-    expect(withRenewedIdentity(aRecord({ identity: null }), about())).toBeNull();
-    expect(withRenewedIdentity(aRecord(), about({ recordedLdevid: "ldevid a" }))).toBeNull();
-    expect(withRenewedIdentity(aRecord(), about({ installedRun: "another" }))).toBeNull();
-    expect(withRenewedIdentity(aRecord({ installed: null }), about())).toBeNull();
-    expect(withRenewedIdentity(aRecord({ verdict: verdict({ result: "fail" }) }), about())).toBeNull();
+    expect(renewed(aRecord({ identity: null }), about())).toBeNull();
+    expect(renewed(aRecord(), about({ recordedLdevid: "ldevid a" }))).toBeNull();
+    expect(renewed(aRecord(), about({ installedRun: "another" }))).toBeNull();
+    expect(renewed(aRecord({ installed: null }), about())).toBeNull();
+    expect(renewed(aRecord({ verdict: verdict({ result: "fail" }) }), about())).toBeNull();
+    expect(renewed(aRecord(), about(), { ...active, status: "decommissioning" })).toBeNull();
+    expect(renewed(aRecord(), about(), { ...active, serial: "another" })).toBeNull();
+    expect(renewed(aRecord(), about(), { ...active, approvedEks: [] })).toBeNull();
     const quarantine = { by: "intake" as const, sinceMs: 1, node: null };
-    expect(withRenewedIdentity(aRecord({ quarantine }), about())).toBeNull();
+    expect(renewed(aRecord({ quarantine }), about())).toBeNull();
   });
 
   it("says where the boot proves nothing", () => {
-    const text = (bootProven: boolean) => withRenewedIdentity(aRecord(), about({ bootProven }))?.journal[0]?.text;
+    const text = (bootProven: boolean) => renewed(aRecord(), about({ bootProven }))?.journal[0]?.text;
     expect(text(true)).not.toContain("proves nothing");
     expect(text(false)).toContain("the boot proves nothing");
   });

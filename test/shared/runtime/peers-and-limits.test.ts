@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { describe, expect, it } from "vitest";
-import { InFlight, RateLimit } from "../../../shared/runtime/limits.ts";
+import { InFlight, InFlightPerPeer, RateLimit } from "../../../shared/runtime/limits.ts";
 import { peerOf } from "../../../shared/runtime/peer.ts";
 
 const from = (remoteAddress: string | undefined, forwarded?: string) =>
@@ -43,6 +43,25 @@ describe("limits", () => {
     const at = (key: string, ms: number) => limit.allow(key, 1_000_000 + ms);
     expect([at("a", 0), at("a", 1), at("a", 2), at("b", 3)]).toEqual([true, true, false, true]);
     expect([at("a", 59_999), at("a", 60_000), at("a", 60_001), at("a", 60_002)]).toEqual([false, true, true, false]);
+  });
+
+  it("a clock that went back begins a new window: what was counted in a later time bars nobody", () => {
+    const limit = new RateLimit(2);
+    for (let n = 0; n < 3; n++) limit.allow("a", Date.UTC(2030, 0, 1));
+    const now = Date.UTC(2026, 10, 30);
+    expect([0, 1, 2, 60_000].map((ms) => limit.allow("a", now + ms))).toEqual([true, true, false, true]);
+  });
+
+  it("so many at once of each peer, with room again after a failure", async () => {
+    const limit = new InFlightPerPeer(1);
+    let end: () => void = () => undefined;
+    const first = limit.run("a", () => new Promise<string>((resolve) => (end = () => resolve("done"))));
+    expect(await limit.run("a", async () => "more")).toBeUndefined();
+    expect(await limit.run("b", async () => "another's")).toBe("another's");
+    end();
+    expect(await first).toBe("done");
+    await expect(limit.run("a", () => Promise.reject(new Error("x")))).rejects.toThrow("x");
+    expect(await limit.run("a", async () => "room")).toBe("room");
   });
 
   it("so many at once, with room again after a failure", async () => {

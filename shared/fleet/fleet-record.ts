@@ -1,0 +1,17 @@
+import { z } from "zod";
+
+const ms = z.number().int().nonnegative();
+const slotSchema = z.strictObject({ deviceId: z.number().int().positive(), run: z.string(), sinceMs: ms });
+
+/** The fleet's memory (ConfigMap fleetd-fleet): when it began, the disk-run slots, failures counted over a day. */
+export const fleetRecordSchema = z.strictObject({
+  version: z.literal(1),
+  epochMs: ms,
+  slots: z.array(slotSchema),
+  failed: z.array(z.strictObject({ deviceId: z.number().int().positive(), atMs: ms })),
+});
+export type FleetRecord = z.output<typeof fleetRecordSchema>;
+
+export function newFleetRecord(nowMs: number): FleetRecord {
+  return { version: 1, epochMs: nowMs, slots: [], failed: [] };
+}
