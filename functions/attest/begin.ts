@@ -15,6 +15,7 @@ import { isSerial, isUuid } from "../../shared/fleet/conflicts.ts";
 import { type Device, isExpected } from "../../shared/fleet/device.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
+import { identityFault } from "../../shared/fleet/same-machine.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { peerOf } from "../../shared/runtime/peer.ts";
@@ -23,7 +24,7 @@ import { newSession } from "../../shared/runtime/session.ts";
 import { type Areas, readAreas } from "./areas.ts";
 import { type Claim, keepClaim } from "./claims.ts";
 import { judgedClass } from "./judged-class.ts";
-import { changedIdentity } from "./same-machine.ts";
+import { acceptedRecord } from "./machine-now.ts";
 import { beginRequest } from "./schema.ts";
 
 type Found =
@@ -73,9 +74,12 @@ function bindingAdvice({ code, detail }: Refusal, name: string): string {
   }
 }
 
-function shownOf(certificate: string | null, roots: EkRoots | null): Pick<Claim["eks"][number], "issuer" | "says"> {
+function shownOf(
+  { digest, certificate }: Areas["presented"][number],
+  roots: EkRoots | null,
+): Pick<Claim["eks"][number], "issuer" | "says"> {
   if (certificate === null) return { issuer: null, says: null };
-  const shown = showEkCertificate(fromBase64(certificate) ?? new Uint8Array(0), roots);
+  const shown = showEkCertificate(fromBase64(certificate) ?? new Uint8Array(0), roots, digest);
   return { issuer: shown.issuer, says: shown.text };
 }
 
@@ -108,7 +112,7 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
       {
         serial: ask.serial,
         uuid,
-        eks: presented.map(({ digest, certificate }) => ({ digest, certificate, ...shownOf(certificate, roots) })),
+        eks: presented.map((ek) => ({ digest: ek.digest, certificate: ek.certificate, ...shownOf(ek, roots) })),
         device: device?.name ?? null,
         code,
         detail,
@@ -126,11 +130,12 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
     return wait("ek-not-pinned", "a NetBox binding lies outside FLEET_EK_PINS", device);
   const bound = bindEks(approved, presented);
   if (!bound.ok) return wait(bound.refusal.code, bindingAdvice(bound.refusal, device.name), device);
-  const changed = changedIdentity(device, found.record, uuid);
+  const record = found.record && (await acceptedRecord(deps, device, found.record));
+  const changed = identityFault(device, record, uuid);
   if (changed !== null) return wait(changed.code, changed.detail, device);
   const wrongKey = judgeAk(areas.ak) ?? judgeLdevid(areas.ldevid);
   if (wrongKey !== null) return problem(wrongKey.code, wrongKey.detail);
-  const { unsupported, bank, select } = await quoteOf(deps, device, found.record);
+  const { unsupported, bank, select } = await quoteOf(deps, device, record);
   if (unsupported) return problem("unsupported-class", `class ${device.fleetClass} cannot attest`);
   const random = (n: number) => world.entropy.bytes(n);
   const nonce = random(32);

@@ -30,7 +30,8 @@ export interface Claim {
 
 /**
  * Keeps what an unknown machine or key claims, bounded, for people to see: a claim is never proof. One a (device or
- * serial, EK set); the device's own journal tells of it once a day.
+ * serial, EK set, UUID, peer): public areas are no secret, so who repeats them with another UUID or from elsewhere stands
+ * beside the first and does not write over it. The device's own journal tells of it once a day.
  * @see spec/10-protocol.md section 1
  */
 export async function keepClaim(deps: Deps, claim: Claim, device: Device | null): Promise<void> {
@@ -40,7 +41,8 @@ export async function keepClaim(deps: Deps, claim: Claim, device: Device | null)
     .map((e) => e.digest)
     .sort()
     .join();
-  const id = certificateFingerprint(utf8(`${claim.device ?? claim.serial.toLowerCase()} ${set}`)).slice(0, 32);
+  const whose = claim.device ?? claim.serial.toLowerCase();
+  const id = certificateFingerprint(utf8(`${whose} ${set} ${claim.uuid} ${claim.peer}`)).slice(0, 32);
   const all = await store.list("claim:", MAX_CLAIMS + 1);
   const known = all.some((c) => c.key === `claim:${id}`);
   const byPeer = all.filter((c) => (JSON.parse(c.value) as Claim).peer === claim.peer).length;

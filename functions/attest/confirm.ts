@@ -13,6 +13,7 @@ import type { Device } from "../../shared/fleet/device.ts";
 import { admissionAnswer, withHookosAgain } from "../../shared/fleet/plan/admit.ts";
 import { withAttention } from "../../shared/fleet/plan/quarantine.ts";
 import { wiringFault } from "../../shared/fleet/plan/wiring.ts";
+import { identityFault, isSameMachine } from "../../shared/fleet/same-machine.ts";
 import { readCertificatePems } from "../../shared/formats/x509/pem.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
@@ -21,7 +22,6 @@ import { takeSession } from "../../shared/runtime/session.ts";
 import { lldpSeen } from "./lldp.ts";
 import { mint } from "./mint.ts";
 import { protocolCode } from "./protocol-code.ts";
-import { isSameMachine } from "./same-machine.ts";
 import { confirmClaims, confirmRequest } from "./schema.ts";
 
 const LOCK_TRIES = 20;
@@ -102,6 +102,8 @@ export async function confirm(deps: Deps, c: Context): Promise<Response> {
   if (pass.failed) return problem("run-preparing", "a step of this device's pass failed; attest again");
   // Read again by the pass: the run that it may have started is for the machine that NetBox means now.
   if (!isSameMachine(pass.observed.device, claims)) return wait(deps, device, "identity-changed", MOVED);
+  const fault = identityFault(pass.observed.device, pass.observed.record, claims.uuid);
+  if (fault !== null) return wait(deps, device, fault.code, fault.detail);
   const answer = admissionAnswer(pass.observed);
   if (answer.outcome === "wait") return wait(deps, device, protocolCode(answer.code), answer.text);
   if (answer.outcome === "install") return install(deps, c, pass.observed.device, claims, answer.run);

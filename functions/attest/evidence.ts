@@ -6,21 +6,23 @@ import { bytes } from "../../shared/attest/bytes.ts";
 import { ekCertificateCheck, ekRootsOf } from "../../shared/attest/ek-shown.ts";
 import { toBase64 } from "../../shared/attest/hex.ts";
 import { issueIdentity } from "../../shared/attest/issue.ts";
+import { keptVerdict } from "../../shared/attest/kept-verdict.ts";
 import { readPublic } from "../../shared/attest/keys.ts";
-import { profileNamed } from "../../shared/attest/profile-named.ts";
+import { isStillAsked, profileNamed } from "../../shared/attest/profile-named.ts";
 import { provenChecks } from "../../shared/attest/proven.ts";
 import { readReport } from "../../shared/attest/report.ts";
 import { attestQualifyingData, type ConfirmClaims, type EvidenceClaims } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
 import { type Check, type Refusal, refusal, type Verdict } from "../../shared/attest/verdict.ts";
 import { type QuoteStageInput, verifyQuoteStage } from "../../shared/attest/verify.ts";
-import { loadFleet, updateRecord } from "../../shared/engine/records.ts";
+import { loadFleet } from "../../shared/engine/records.ts";
 import { rememberVerdict } from "../../shared/engine/verdicts.ts";
-import { type Device, isExpected } from "../../shared/fleet/device.ts";
-import { afterIntake, earnsIdentity, withPendingIdentity } from "../../shared/fleet/plan/quarantine.ts";
+import type { Device } from "../../shared/fleet/device.ts";
+import { afterIntake, earnsIdentity } from "../../shared/fleet/plan/quarantine.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import { needsChanges } from "../../shared/fleet/request.ts";
+import { type IdentityFault, identityFault } from "../../shared/fleet/same-machine.ts";
 import { EVIDENCE_BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { keepEvidence } from "../../shared/runtime/keep-evidence.ts";
@@ -28,7 +30,7 @@ import { problem } from "../../shared/runtime/problem.ts";
 import { newSession, takeSession } from "../../shared/runtime/session.ts";
 import { judgedClass } from "./judged-class.ts";
 import { recordMac } from "./mac.ts";
-import { changedIdentity, isSameMachine } from "./same-machine.ts";
+import { machineNow } from "./machine-now.ts";
 import { confirmClaims, evidenceClaims, evidenceRequest } from "./schema.ts";
 
 type Ask = ReturnType<typeof evidenceRequest.parse>;
@@ -63,7 +65,9 @@ async function shownBefore(deps: Deps, ask: Ask, claims: EvidenceClaims): Promis
   const proven = claims.eks.map((ek) => ek.digest).join(", ");
   return [
     { name: "activations", ok: true, seen: proven, expected: ACTIVATED },
-    ...ekCertificates(claims).map((certificate) => ekCertificateCheck(bytes(certificate), roots)),
+    ...claims.eks.flatMap(({ certificate, digest }) =>
+      certificate === undefined ? [] : [ekCertificateCheck(bytes(certificate), roots, digest)],
+    ),
     ...provenChecks(stageOf(ask, claims)),
   ];
 }
@@ -74,21 +78,24 @@ interface Judged {
   readonly secureBoot: "required" | "off" | null;
 }
 
+/** null where class or profile ask for another quote than begin did. */
 async function judge(
   deps: Deps,
   ask: Ask,
   claims: EvidenceClaims,
   device: Device,
   record: DeviceRecord,
-): Promise<Judged> {
+): Promise<Judged | null> {
   const cls = await judgedClass(deps, device, record);
   const secureBoot = cls?.secureBoot ?? null;
+  const profile = profileNamed(await deps.world.policy.current(), cls?.profile ?? null);
+  if (!isStillAsked(profile, claims)) return null;
   const verdict = judgeBoot({
     eventLog: bytes(ask.eventLog),
     bank: claims.bank,
     select: claims.select,
     pcrs: ask.pcrs,
-    profile: profileNamed(await deps.world.policy.current(), cls?.profile ?? null),
+    profile,
     purpose: "intake",
     secureBoot,
     commandLine: readReport(bytes(ask.report)).commandLine,
@@ -110,14 +117,20 @@ function keep(deps: Deps, { name }: Device, ask: Ask, claims: EvidenceClaims, ju
   return keepEvidence(deps, name, atMs, made);
 }
 
-/** Writes the verdict to the record: without a record there is no certificate. */
-async function remember(deps: Deps, device: Device, claims: EvidenceClaims, verdict: Verdict): Promise<DeviceRecord> {
-  const { result, codes, dbxHash, sbatLevel } = verdict;
-  const atMs = deps.world.clock.nowMs();
-  const kept = { result, by: "intake" as const, atMs, codes: [...codes], dbxHash, sbatLevel };
-  return rememberVerdict(deps.world, device, kept, (record, massFailure) =>
-    afterIntake(record, device, kept, { uuid: claims.uuid, massFailure }),
-  );
+/** Writes the verdict to the record, without which there is no certificate; a fault where another machine passed meanwhile. */
+async function remember(
+  deps: Deps,
+  device: Device,
+  claims: EvidenceClaims,
+  verdict: Verdict,
+): Promise<IdentityFault | null> {
+  const kept = keptVerdict(verdict, "intake", deps.world.clock.nowMs());
+  let fault: IdentityFault | null = null;
+  await rememberVerdict(deps.world, device, kept, (record, massFailure) => {
+    fault = identityFault(device, record, claims.uuid);
+    return fault === null ? afterIntake(record, device, kept, { uuid: claims.uuid, massFailure }) : null;
+  });
+  return fault;
 }
 
 async function certificates(deps: Deps, device: Device, record: DeviceRecord, claims: EvidenceClaims) {
@@ -138,8 +151,16 @@ async function certificates(deps: Deps, device: Device, record: DeviceRecord, cl
     lifetimeMs: lasting ? durations.identityMs : durations.visitIdentityMs,
     random: (count) => world.entropy.bytes(count),
   });
-  if (lasting) await updateRecord(world, device, (r) => withPendingIdentity(r, issued.identity));
   return issued;
+}
+
+/** Certificates for the machine as NetBox has it now: what went before may have taken its time. */
+async function certified(deps: Deps, claims: EvidenceClaims, name: string) {
+  const now = await machineNow(deps, claims);
+  if (!now.ok) return now;
+  if (now.device.name !== name)
+    return { ok: false, code: "identity-changed", detail: `${name} is ${now.device.name} now; start again` } as const;
+  return { ok: true, issued: await certificates(deps, now.device, now.record, claims) } as const;
 }
 
 /** POST /attest/v1/evidence: recovered secrets, quote, log and report in; verdict, certificates and the next session out. */
@@ -157,18 +178,18 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
   if (report.uuid !== claims.uuid)
     return problem("uuid-conflict", "the signed report names another UUID than begin did");
   const { world } = deps;
-  const device = await world.netbox.device(claims.deviceId);
-  if (device === null) return problem("inventory-unavailable", "the device is not to be found just now; try again");
-  if (!isExpected(device.status)) return problem("not-expected", `${device.name} is ${device.status}`);
-  if (!isSameMachine(device, claims))
-    return problem("identity-changed", "serial or approved EKs changed since begin; start again");
-  const before = await updateRecord(world, device, () => null);
-  const changed = changedIdentity(device, before, claims.uuid);
-  if (changed !== null) return problem(changed.code, changed.detail);
-  const judged = await judge(deps, ask, claims, device, before);
+  const before = await machineNow(deps, claims);
+  if (!before.ok) return problem(before.code, before.detail);
+  const { device } = before;
+  const judged = await judge(deps, ask, claims, device, before.record);
+  if (judged === null)
+    return problem("session-expired", "the boot policy asks for another quote since begin; start again at begin");
   const { verdict } = judged;
   await keep(deps, device, ask, claims, judged);
-  const record = await remember(deps, device, claims, verdict);
+  const now = await machineNow(deps, claims);
+  if (!now.ok) return problem(now.code, now.detail);
+  const moved = await remember(deps, now.device, claims, verdict);
+  if (moved !== null) return problem(moved.code, moved.detail);
   if (verdict.result === "fail") {
     const first = verdict.checks.find((check) => !check.ok);
     return problem(verdict.codes[0] ?? "quote-invalid", `${first?.name}: ${first?.seen}; expected ${first?.expected}`, {
@@ -177,7 +198,9 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
   }
   const mac = await recordMac(deps, device, report.mac);
   if (mac !== null) return problem(mac.code, mac.detail, { verdict });
-  const issued = await certificates(deps, device, record, claims);
+  const answer = await certified(deps, claims, device.name);
+  if (!answer.ok) return problem(answer.code, answer.detail);
+  const { issued } = answer;
   const confirm = world.entropy.bytes(32);
   const next: ConfirmClaims = {
     ...claims,

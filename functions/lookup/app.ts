@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { fleetView } from "../../shared/engine/fleet-view.ts";
+import { type ClaimedMachine, isContested, isSettled } from "../../shared/fleet/claim.ts";
 import { CONDITIONS, type ConditionType } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { spireNodes } from "../../shared/fleet/manifests/spire-nodes.ts";
@@ -86,11 +87,10 @@ export function lookupApp(deps: Deps, openapi: () => unknown): Hono {
     return c.json({ ...view(found.device, found.record), timeline: timeline(found.record) });
   });
   app.get("/claims", async (c) => {
-    const claims = (await deps.world.store.list("claim:", 1000)).map((e) => JSON.parse(e.value) as { serial: string });
-    const serials = claims.map((k) => k.serial.toLowerCase());
-    return c.json({
-      claims: claims.map((k) => ({ ...k, contested: serials.filter((s) => s === k.serial.toLowerCase()).length > 1 })),
-    });
+    const all = (await deps.world.store.list("claim:", 1000)).map((e) => JSON.parse(e.value) as ClaimedMachine);
+    const fleet = all.length === 0 ? [] : await fleetView(deps.world);
+    const open = all.filter((claim) => !isSettled(claim, fleet, isoTime));
+    return c.json({ claims: open.map((claim) => ({ ...claim, contested: isContested(claim, all) })) });
   });
   app.get("/spire-nodes.json", async (c) =>
     c.json({ nodes: spireNodes(await fleetView(deps.world), deps.world.settings, deps.world.clock.nowMs()) }),

@@ -45,7 +45,7 @@ export function verifyBundle(value: unknown, options: BundleOptions = {}): Bundl
     };
     return { verdict: "unreadable", codes: ["bad-request"], checks: [check], boot: null };
   }
-  const shown: Check[] = bundle.ekCertificates.map((one) => ekCertificateCheck(one, options.ekRoots ?? null));
+  const shown: Check[] = bundle.ekCertificates.map((one) => ekCertificateCheck(one, options.ekRoots ?? null, null));
   const refused = (check: Check): BundleResult => {
     return { verdict: "refused", codes: check.code ? [check.code] : [], checks: [...shown, check], boot: null };
   };

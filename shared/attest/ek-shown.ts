@@ -25,10 +25,10 @@ export interface EkShown {
 }
 
 /**
- * Describes an EK certificate, also one that cannot be read: it is evidence for people, never a reason to stop a machine.
+ * Describes an EK certificate that came with an EK (null: it is not known with which), also one that cannot be read: it is evidence for people, never a reason to stop a machine.
  * @see spec/20-verification.md "EK certificates"
  */
-export function showEkCertificate(bytes: Uint8Array, roots: EkRoots | null): EkShown {
+export function showEkCertificate(bytes: Uint8Array, roots: EkRoots | null, ek: string | null): EkShown {
   let read: EkCertificate;
   try {
     read = readEkCertificate(bytes);
@@ -39,6 +39,8 @@ export function showEkCertificate(bytes: Uint8Array, roots: EkRoots | null): EkS
   const { certificate, tpm } = read;
   const digest = certificate.publicKey ? keyDigest(certificate.publicKey) : null;
   const about = [
+    // Whoever shows somebody else's certificate beside an EK must not have its chain speak for it.
+    ...(ek === null || digest === ek ? [] : ["of another key than this EK"]),
     digest ?? "a key of another kind",
     ...(tpm.manufacturer === null ? [] : [`TPM ${[tpm.manufacturer, tpm.model, tpm.version].join(" ")}`]),
     `issued by ${certificate.issuerText}`,
@@ -55,6 +57,11 @@ function chainText(read: EkCertificate, roots: EkRoots | null): string {
 }
 
 /** The same as a check of a verdict: always passed, since the approved key is the trust. */
-export function ekCertificateCheck(bytes: Uint8Array, roots: EkRoots | null): Check {
-  return { name: "ek-certificate", ok: true, seen: showEkCertificate(bytes, roots).text, expected: "recorded only" };
+export function ekCertificateCheck(bytes: Uint8Array, roots: EkRoots | null, ek: string | null): Check {
+  return {
+    name: "ek-certificate",
+    ok: true,
+    seen: showEkCertificate(bytes, roots, ek).text,
+    expected: "recorded only",
+  };
 }

@@ -5,7 +5,7 @@ import { loadFleet, updateFleet, updateRecord } from "./records.ts";
 import type { World } from "./world.ts";
 
 /**
- * Writes a verdict to the device's record; a failing one is counted in the fleet's memory first, which says whether so
+ * Writes a verdict to the device's record (null: not to this one); a failing one is counted in the fleet's memory first, which says whether so
  * many failed at once that it quarantines nobody.
  * @throws PortError: without a record there is no certificate
  * @see spec/30-reconcile.md "SPIRE and quarantine"
@@ -14,7 +14,7 @@ export async function rememberVerdict(
   world: Pick<World, "records" | "clock" | "settings">,
   device: Device,
   verdict: VerdictRecord,
-  after: (record: DeviceRecord, massFailure: boolean) => DeviceRecord,
+  after: (record: DeviceRecord, massFailure: boolean) => DeviceRecord | null,
 ): Promise<DeviceRecord> {
   const { massWindowMs } = world.settings.durations;
   const nowMs = verdict.atMs;

@@ -1,3 +1,6 @@
+import type { Device } from "./device.ts";
+import type { DeviceRecord } from "./record.ts";
+
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 export interface EkBinding {
@@ -30,21 +33,33 @@ export function approvedDigests(value: unknown): readonly string[] {
     .sort();
 }
 
-interface Passed {
-  readonly passedEks: readonly string[] | null;
-}
+type Bound = Pick<Device, "status" | "approvedEks">;
+type Passed = Pick<DeviceRecord, "passedEks">;
+type Accepted = Pick<DeviceRecord, "passedEks" | "acceptedEks">;
 
 /** Whether the approved EKs are others than those of the last pass: the TPM, or the mainboard with it, was replaced. */
-export function eksChanged(device: { readonly approvedEks: unknown }, { passedEks }: Passed): boolean {
+export function eksChanged(device: Pick<Device, "approvedEks">, { passedEks }: Passed): boolean {
   return passedEks !== null && approvedDigests(device.approvedEks).join() !== passedEks.join();
 }
 
-/** The recorded UUID, while it binds: it came with the EKs, and another mainboard has others of both. */
-export function boundUuid(
-  device: { readonly approvedEks: unknown },
-  record: Passed & { readonly uuid: string | null },
-): string | null {
-  return eksChanged(device, record) ? null : record.uuid;
+/** Whether the record says that an owner set the device planned with the very EKs that are approved now. */
+export function eksAccepted(device: Bound, { acceptedEks }: Accepted): boolean {
+  const now = approvedDigests(device.approvedEks);
+  return device.status === "planned" && now.length > 0 && acceptedEks?.join() === now.join();
+}
+
+/**
+ * Whether the approved EKs are others than those of the last pass without an owner's word that it is so: whoever may
+ * edit the field alone, and a status that fleetd set itself, let no other TPM in.
+ * @see spec/30-reconcile.md "Requests"; infra/docs/adr/0006-readings-of-the-spec.md
+ */
+export function identityChanged(device: Bound, record: Accepted): boolean {
+  return eksChanged(device, record) && !eksAccepted(device, record);
+}
+
+/** The recorded UUID, while it binds: it came with the EKs, and another mainboard that an owner accepted has others of both. */
+export function boundUuid(device: Bound, record: Accepted & Pick<DeviceRecord, "uuid">): string | null {
+  return eksChanged(device, record) && eksAccepted(device, record) ? null : record.uuid;
 }
 
 /** FLEET_EK_PINS: device name → digests. A binding outside the pins of its device is `ek-not-pinned`. */

@@ -100,6 +100,12 @@ export const CONDITIONS = {
     "The device is set planned after independent evidence, or the change is taken back.",
     "danger",
   ),
+  InstalledName: kind(
+    "The node keeps the name that it was installed with.",
+    "owner",
+    "A new provision, or the name is changed back.",
+    "warning",
+  ),
   AttestationFailed: kind(
     "The last quote missed the boot policy.",
     "owner",

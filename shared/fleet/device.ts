@@ -67,6 +67,8 @@ export interface ChangeEntry {
 export interface ChangedValues {
   readonly status: string | null;
   readonly desiredAction: string | null;
+  /** `approved_eks` as it was. */
+  readonly approvedEks: unknown;
 }
 
 /** The fields that fleetd writes; keys left out stay as they are. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { needsAcceptance } from "./acceptance.ts";
 import type { ChangeEntry, Device } from "./device.ts";
 import { isoTime } from "./plan/shown.ts";
 import type { DeviceRecord } from "./record.ts";
@@ -82,7 +83,7 @@ function oldOf(kind: RequestKind, entry: ChangeEntry | null): Asked {
 
 /** True where the change log must be read to plan the device. */
 export function needsChanges(device: Device, record: DeviceRecord): boolean {
-  if (device.desiredAction !== null) return true;
+  if (device.desiredAction !== null || needsAcceptance(device, record)) return true;
   if (device.status === "planned") return record.run === null || record.run.phase === "ended";
   return device.status === "decommissioning" && (record.retire === null || record.retire.offlineAtMs !== null);
 }

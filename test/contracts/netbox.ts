@@ -163,21 +163,23 @@ export function netboxContract(make: () => Promise<NetBoxFixture>): void {
   describe("change log", () => {
     it("tells who changed what, newest first", async () => {
       const id = (await owner.addMachine({ name: `${prefix}-log`, role: at.role, number: 12 })).id;
-      await owner.must("PATCH", `/api/dcim/devices/${id}/`, { custom_fields: { desired_action: "provision" } });
+      await owner.must("PATCH", `/api/dcim/devices/${id}/`, {
+        custom_fields: { desired_action: "provision", approved_eks: ek },
+      });
       await at.port.patchDevice(id, { desiredAction: null, status: "active" }, (await fresh(id)).lastUpdated);
       const changes = await at.port.changes(id);
       expect(changes.map((each) => [each.user, each.action, each.before, each.after]).slice(0, 2)).toEqual([
         [
           at.fleetdUser,
           "update",
-          { status: "planned", desiredAction: "provision" },
-          { status: "active", desiredAction: null },
+          { status: "planned", desiredAction: "provision", approvedEks: ek },
+          { status: "active", desiredAction: null, approvedEks: ek },
         ],
         [
           at.adminUser,
           "update",
-          { status: "planned", desiredAction: null },
-          { status: "planned", desiredAction: "provision" },
+          { status: "planned", desiredAction: null, approvedEks: null },
+          { status: "planned", desiredAction: "provision", approvedEks: ek },
         ],
       ]);
       expect(changes.at(-1)).toMatchObject({ action: "create", before: null, after: { status: "planned" } });

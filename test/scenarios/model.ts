@@ -1,14 +1,21 @@
 import type { BootPlaneObjects, JobView, WorkflowState, WorkflowView } from "../../shared/fleet/boot-plane.ts";
 import type { CsrView, NodeView, PodView } from "../../shared/fleet/cluster.ts";
 import type { ChangedValues, ChangeEntry, Device } from "../../shared/fleet/device.ts";
+import { type FleetRecord, newFleetRecord } from "../../shared/fleet/fleet-record.ts";
 import type { FleetSettings } from "../../shared/fleet/limits.ts";
 import type { Observed } from "../../shared/fleet/observed.ts";
 import { planDevice } from "../../shared/fleet/plan/plan.ts";
-import { type DeviceRecord, type FleetRecord, newFleetRecord, newRecord } from "../../shared/fleet/record.ts";
+import { type DeviceRecord, newRecord } from "../../shared/fleet/record.ts";
 import { freeSlot, takeSlot } from "../../shared/fleet/slots.ts";
 import type { Step } from "../../shared/fleet/step.ts";
 import { describeStep } from "./describe.ts";
 import { ACTIONS, aDevice, CLASSES, SETTINGS } from "./fixtures.ts";
+
+type OwnersFields = "status" | "desiredAction" | "protected" | "approvedEks" | "name" | "serial";
+
+function valuesOf({ status, desiredAction, approvedEks }: Device): ChangedValues {
+  return { status, desiredAction, approvedEks };
+}
 
 /** A small world around the pure planner: it does what each step says to plain objects, and keeps the lines of a story. */
 export class Model {
@@ -44,11 +51,11 @@ export class Model {
   }
 
   /** An owner changes the row, which makes a change-log entry. */
-  owner(change: { status?: string; desiredAction?: string | null; protected?: boolean }, requestId: string): void {
+  owner(change: Partial<Pick<Device, OwnersFields>>, requestId: string): void {
     this.minutes(1);
-    const before: ChangedValues = { status: this.device.status, desiredAction: this.device.desiredAction };
+    const before = valuesOf(this.device);
     this.write(change);
-    const after: ChangedValues = { status: this.device.status, desiredAction: this.device.desiredAction };
+    const after = valuesOf(this.device);
     this.changes = [
       { requestId, atMs: this.nowMs, user: "owner", action: "update", before, after },
       ...(this.changes ?? []),

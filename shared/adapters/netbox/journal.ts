@@ -1,9 +1,11 @@
 import type { ChangedValues, ChangeEntry, JournalLevel } from "../../fleet/device.ts";
 import type { NetBoxClient } from "./client.ts";
+import type { FieldNames } from "./field-names.ts";
 import { CHANGE_FIELDS, changeRow, JOURNAL_FIELDS, journalRow, read, textField } from "./schema.ts";
 
 const DEVICE_TYPE = "dcim.device";
 const MAX_CHANGES = 200;
+type ChangedNames = Pick<FieldNames, "desiredAction" | "approvedEks">;
 
 /** Adds one entry. NetBox knows no idempotency key: the caller looks for its mark before it repeats. */
 export async function addJournal(client: NetBoxClient, id: number, level: JournalLevel, text: string): Promise<void> {
@@ -31,7 +33,7 @@ export async function journalHas(client: NetBoxClient, id: number, mark: string)
 }
 
 /** The device's change log, newest first, at most 200 entries. @see vectors/netbox/write.json "change log of one request" */
-export async function readChanges(client: NetBoxClient, id: number, desiredActionName: string): Promise<ChangeEntry[]> {
+export async function readChanges(client: NetBoxClient, id: number, names: ChangedNames): Promise<ChangeEntry[]> {
   const body = await client.get("/api/core/object-changes/", [
     ["changed_object_type", DEVICE_TYPE],
     ["changed_object_id", id],
@@ -47,8 +49,8 @@ export async function readChanges(client: NetBoxClient, id: number, desiredActio
       atMs: Date.parse(row.time),
       user: row.user_name,
       action: row.action === "create" || row.action === "delete" ? row.action : "update",
-      before: row.action === "create" ? null : values(row.prechange_data, desiredActionName),
-      after: row.action === "delete" ? null : values(row.postchange_data, desiredActionName),
+      before: row.action === "create" ? null : values(row.prechange_data, names),
+      after: row.action === "delete" ? null : values(row.postchange_data, names),
     }));
 }
 
@@ -58,9 +60,13 @@ function resultsOf(body: unknown): unknown {
 
 function values(
   data: { status: string | null; custom_fields?: Record<string, unknown> | null | undefined } | null,
-  desiredActionName: string,
+  names: ChangedNames,
 ): ChangedValues | null {
-  return data === null
-    ? null
-    : { status: data.status, desiredAction: textField(data.custom_fields ?? {}, desiredActionName) };
+  if (data === null) return null;
+  const fields = data.custom_fields ?? {};
+  return {
+    status: data.status,
+    desiredAction: textField(fields, names.desiredAction),
+    approvedEks: fields[names.approvedEks] ?? null,
+  };
 }

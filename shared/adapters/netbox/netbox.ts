@@ -37,7 +37,7 @@ export function createNetBox(options: NetBoxOptions): NetBoxPort {
     devices: (ids) => readDevices(reader, ids),
     device: (id) => readDevice(reader, id),
     patchDevice: (id, patch, lastUpdated) => patchDevice(reader, id, patch, lastUpdated),
-    changes: (id) => readChanges(client, id, names.desiredAction),
+    changes: (id) => readChanges(client, id, names),
     addJournal: (id, level, text) => addJournal(client, id, level, text),
     journalHas: (id, mark) => journalHas(client, id, mark),
     recordMac: (deviceId, interfaceId, mac) => recordMac(client, deviceId, interfaceId, mac),

@@ -1,6 +1,6 @@
 import { parseEkBindings } from "../binding.ts";
 import type { Draft } from "./draft.ts";
-import { identityChanged } from "./gates.ts";
+import { explainIdentity } from "./identity.ts";
 import { RENEWAL } from "./renewal.ts";
 import { isoTime } from "./shown.ts";
 import { interfaceFor } from "./wiring.ts";
@@ -96,10 +96,5 @@ export function explain(d: Draft): void {
       "cordoned and tainted, no renewal, not listed for SPIRE",
       String(quarantine.sinceMs),
     );
-  if (identityChanged(d.o))
-    d.condition(
-      "IdentityChanged",
-      "eks-changed",
-      "approved_eks changed after a pass: waits until the device is set planned",
-    );
+  explainIdentity(d);
 }

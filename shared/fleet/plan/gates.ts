@@ -1,8 +1,9 @@
-import { eksChanged } from "../binding.ts";
+import { identityChanged } from "../binding.ts";
 import { freezeClass } from "../class.ts";
 import { isName, isSerial } from "../conflicts.ts";
 import type { Device } from "../device.ts";
 import { machine } from "../manifests/machine.ts";
+import { isEarlier } from "../moment.ts";
 import type { Observed } from "../observed.ts";
 import { registry as renderers } from "../payload/registry.gen.ts";
 import { type RunKind, touchesDisk } from "../record.ts";
@@ -78,14 +79,10 @@ export function failingGate(o: Observed, kind: RunKind): Gate | null {
     const gate = provisionGate(o);
     if (gate !== null) return gate;
   }
-  if (touchesDisk(kind) && record.rowSeen !== null && device.lastUpdated < record.rowSeen)
+  if (touchesDisk(kind) && record.rowSeen !== null && isEarlier(device.lastUpdated, record.rowSeen))
     return { code: "request-held", text: "NetBox went back in time: no disk run until a fresh request" };
-  if (identityChanged(o)) return { code: "identity-changed", text: "the approved EKs changed since the last pass" };
+  // A retirement erases and lets nobody in: an edit of the field must not hold it up.
+  if (kind !== "retire" && identityChanged(device, record))
+    return { code: "identity-changed", text: "approved_eks changed since the last pass, and no owner accepted it" };
   return null;
-}
-
-/** `approved_eks` changed on a device that has passed before; setting it planned again accepts the change. */
-export function identityChanged(o: Pick<Observed, "device" | "record">): boolean {
-  const { device, record } = o;
-  return device.status !== "planned" && device.status !== "decommissioning" && eksChanged(device, record);
 }

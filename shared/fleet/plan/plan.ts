@@ -1,3 +1,4 @@
+import { withAcceptance } from "../acceptance.ts";
 import type { Observed } from "../observed.ts";
 import { isUnfinished, touchesDisk } from "../record.ts";
 import type { Plan } from "../step.ts";
@@ -102,6 +103,10 @@ function keepSlot(d: Draft, startsSoon: boolean): void {
  * @see spec/30-reconcile.md, spec/35-lifecycle-table.md
  */
 export function planDevice(o: Observed): Plan {
+  // Everything below goes by the record: what the change log says of changed EKs is written there first.
+  const { changes, device, settings } = o;
+  const record = withAcceptance(device, o.record, { changes, netboxUser: settings.netboxUser });
+  if (record !== o.record) return { steps: [{ do: "put-record", record }], again: true };
   const d = new Draft(o);
   if (o.record.absentSinceMs !== null) d.set({ absentSinceMs: null });
   const slotsBefore = o.fleet.slots.some((s) => s.deviceId === o.device.id);

@@ -122,11 +122,12 @@ it.each<[string, (bindings: Device["approvedEks"]) => Partial<Device>]>([
   await untouched();
 });
 
-it("one EK fewer is still this machine", async () => {
+it("one EK fewer than its certificates name: identity-changed", async () => {
   declare();
   const answer = await judged();
   deps.world.netbox.owner(7, { approvedEks: (deps.world.netbox.row(7).approvedEks as object[]).slice(1) });
-  expect((await machine.confirm(answer)).body.outcome).toBe("install");
+  expectCode(await machine.confirm(answer), 409, "identity-changed");
+  await untouched();
 });
 
 it("switch-port-mismatch where the port is required; said in the record, nothing started", async () => {

@@ -8,6 +8,7 @@ import { attestApp } from "../../../functions/attest/app.ts";
 import { lookupApp } from "../../../functions/lookup/app.ts";
 import { SoftTpm } from "../../../infra/lab/tpm/soft-tpm.ts";
 import { loadFleet, parseRecord } from "../../../shared/engine/records.ts";
+import { PortError } from "../../../shared/ports/error.ts";
 import { fakeAuthority } from "../../fakes/authority.ts";
 import { type FakeDeps, fakeDeps, fakeWorld } from "../../fakes/world.ts";
 import { aDevice, CLASSES, SETTINGS } from "../../scenarios/fixtures.ts";
@@ -39,9 +40,10 @@ const claims = async () => {
   return ((await answer.json()) as { claims: Record<string, unknown>[] }).claims;
 };
 
-async function machineOf(tpm: SoftTpm, serial?: string): Promise<Machine> {
+async function machineOf(tpm: SoftTpm, serial?: string, uuid?: string): Promise<Machine> {
   const machine = new Machine(tpm, url);
   if (serial !== undefined) Object.assign(machine, { serial });
+  if (uuid !== undefined) Object.assign(machine, { uuid });
   await machine.boot({ authority: boots.der, dbCertificates: [boots.der], secureBoot: true });
   return machine;
 }
@@ -68,11 +70,14 @@ beforeEach(async () => {
 });
 afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-const change = async (row: Record<string, unknown>) => {
+const change = async (row: Record<string, unknown>, id = 7) => {
   await new Promise((resolve) => setTimeout(resolve, 5));
-  deps.world.netbox.owner(7, row);
+  deps.world.netbox.owner(id, row);
   await new Promise((resolve) => setTimeout(resolve, 5));
 };
+const sorted = async (tpm: SoftTpm) => [...(await tpm.ekDigests())].sort();
+const approve = async (tpm: SoftTpm, row: Record<string, unknown> = {}) =>
+  change({ approvedEks: bindings(await tpm.ekDigests(), "SUPPLIER:delivery 9"), ...row });
 
 it("refused by the old binding, claimed, and let in by the owner's word alone", async () => {
   const certificate = base64(vector("vm/lab-sb-on/ek-rsa.crt.der"));
@@ -89,7 +94,9 @@ it("refused by the old binding, claimed, and let in by the owner's word alone", 
       digest,
       certificate,
       issuer: "CN=swtpm-localca",
-      says: expect.stringMatching(/^sha256:[0-9a-f]{64}, TPM id:00001014 .*no FLEET_EK_ROOTS$/),
+      says: expect.stringMatching(
+        /^of another key than this EK, sha256:[0-9a-f]{64}, TPM id:00001014 .*no FLEET_EK_ROOTS$/,
+      ),
     })),
   );
 
@@ -101,9 +108,145 @@ it("refused by the old binding, claimed, and let in by the owner's word alone", 
   expect(await record()).toMatchObject({ uuid: before.uuid });
 
   await change({ status: "planned" });
+  expect((await claims()).map((one) => one.uuid).sort()).toEqual([before.uuid, after.uuid].sort());
   expect((await after.evidence(await after.begun())).status).toBe(200);
   expect(await record()).toMatchObject({ uuid: after.uuid, passedEks: [...(await newBoard.ekDigests())].sort() });
+  // What the new one asked for has happened: it is no claim any more.
   expectCode(await before.begin(), 409, "ek-not-approved");
+  expect((await claims()).map((one) => one.uuid)).toEqual([before.uuid]);
+});
+
+it("planned and the EKs in one save are the owner's word as well", async () => {
+  await approve(newBoard, { status: "planned" });
+  expect((await after.evidence(await after.begun())).status).toBe(200);
+  expect(await record()).toMatchObject({ uuid: after.uuid, acceptedEks: null });
+});
+
+it("a device that is planned already is no word for an edit that follows", async () => {
+  await change({ status: "planned" });
+  await approve(newBoard);
+  expectCode(await after.begin(), 409, "identity-changed");
+  await change({ status: "active" });
+  expectCode(await after.begin(), 409, "identity-changed");
+  await change({ status: "planned" });
+  // Nothing is accepted while the change log is away.
+  const { changes } = deps.world.netbox;
+  deps.world.netbox.changes = () => Promise.reject(new PortError("unavailable", "netbox", "no answer"));
+  const unread = await after.begin();
+  expect([unread.status, unread.body.code]).toEqual([503, "inventory-unavailable"]);
+  deps.world.netbox.changes = changes;
+  expect((await after.begin()).status).toBe(200);
+});
+
+it("planned set by fleetd itself is no word", async () => {
+  await approve(newBoard);
+  const row = deps.world.netbox.row(7);
+  await deps.world.netbox.patchDevice(7, { status: "planned" }, row.lastUpdated);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expectCode(await after.begin(), 409, "identity-changed");
+  expect(await record()).toMatchObject({ uuid: before.uuid, passedEks: await sorted(oldBoard) });
+});
+
+it("decommissioning lets no other TPM in, and a pass under it binds nothing", async () => {
+  await change({ status: "decommissioning" });
+  await approve(newBoard);
+  expectCode(await after.begin(), 409, "identity-changed");
+  await change({ status: "active" });
+  expectCode(await after.begin(), 409, "identity-changed");
+  expect(await record()).toMatchObject({ uuid: before.uuid, passedEks: await sorted(oldBoard) });
+});
+
+it("an edit of approved_eks frees no UUID for another row", async () => {
+  const thief = await machineOf(newBoard, "THIEF1", before.uuid);
+  const host = { id: 99, name: "eno1", managementOnly: false, primaryMac: null, macs: [], peer: null };
+  const nothingShared = { interfaces: [host], oobAddress: null, installDiskSerial: null, address: null };
+  const approvedEks = bindings(await newBoard.ekDigests(), "SCAN:1");
+  const row = { ...aDevice(), ...nothingShared, id: 8, name: "w2", serial: "THIEF1", status: "active", approvedEks };
+  deps.world.netbox.declare(row);
+  await change({}, 8);
+  expectCode(await thief.begin(), 409, "uuid-conflict");
+  await change({ approvedEks: "oops" });
+  expectCode(await thief.begin(), 409, "uuid-conflict");
+  await change({ approvedEks: bindings(["sha256:".padEnd(71, "e")], "SCAN:2"), status: "planned" });
+  await change({ approvedEks: bindings(await oldBoard.ekDigests(), "SCAN:1"), status: "active" });
+  expect((await before.begin()).status).toBe(200);
+});
+
+it("approved EKs fewer than begin proved: identity-changed, also where none has passed", async () => {
+  await deps.world.records.remove(7, (await deps.world.records.get(7))?.resourceVersion ?? "");
+  await change({ status: "planned" });
+  const begun = await before.begun();
+  const [one = ""] = await oldBoard.ekDigests();
+  await change({ approvedEks: bindings([one], "SCAN:1") });
+  expectCode(await before.evidence(begun), 409, "identity-changed");
+  expect((await before.evidence(await before.begun())).status).toBe(200);
+  expect(await record()).toMatchObject({ passedEks: [one] });
+});
+
+/** The next evidence waits, its machine already judged, until it is let go. */
+function held(): () => void {
+  const { files } = deps.world;
+  const { writeEvidence } = files;
+  let release: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  Object.assign(files, {
+    writeEvidence: async (...args: Parameters<typeof writeEvidence>) => {
+      Object.assign(files, { writeEvidence });
+      await gate;
+      return writeEvidence(...args);
+    },
+  });
+  return release;
+}
+
+it("the old machine's late evidence puts nothing back", async () => {
+  await change({ status: "planned" });
+  const begun = await before.begun();
+  const release = held();
+  const late = before.evidence(begun);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await approve(newBoard);
+  await change({ status: "active" });
+  await change({ status: "planned" });
+  expect((await after.evidence(await after.begun())).status).toBe(200);
+  release();
+  expectCode(await late, 409, "identity-changed");
+  expect(await record()).toMatchObject({
+    uuid: after.uuid,
+    passedEks: await sorted(newBoard),
+    verdict: { result: "pass" },
+  });
+});
+
+it.each([
+  [{ status: "offline" }, "not-expected"],
+  [{ name: "w9" }, "identity-changed"],
+] as const)("NetBox is read again before a certificate: %o", async (row, code) => {
+  const begun = await before.begun();
+  const release = held();
+  const late = before.evidence(begun);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await change(row);
+  release();
+  const answer = await late;
+  expectCode(answer, 409, code);
+  expect(answer.body.ldevid).toBeUndefined();
+});
+
+it("a claim is not written over by whoever repeats its public areas: both stand, contested", async () => {
+  const eks = newBoard.eks().map((area) => ({ public: base64(area) }));
+  expectCode(await after.begin({ eks }), 409, "ek-not-approved");
+  const certificate = base64(vector("vm/lab-sb-on/ek-rsa.crt.der"));
+  const stranger = { eks: eks.map((ek) => ({ ...ek, certificate })), uuid: "11111111-2222-4333-8444-555555555555" };
+  expectCode(await after.begin(stranger), 409, "ek-not-approved");
+  const kept = (await claims()) as { uuid: string; contested: boolean; eks: { says: string | null }[] }[];
+  expect(kept.map((claim) => claim.contested)).toEqual([true, true]);
+  const honest = kept.find((claim) => claim.uuid === after.uuid);
+  expect(honest?.eks.map((ek) => ek.says)).toEqual([null, null]);
+  const other = kept.find((claim) => claim.uuid !== after.uuid);
+  expect(other?.eks.every((ek) => ek.says?.startsWith("of another key than this EK, "))).toBe(true);
 });
 
 it("the owner's word between the two steps ends the session", async () => {
@@ -133,7 +276,7 @@ it("EK certificates are kept in the bundle and shown in the verdict, with their 
   ).toEqual({
     name: "ek-certificate",
     ok: true,
-    seen: expect.stringMatching(/chain to CN=swtpm-localca-rootca$/),
+    seen: expect.stringMatching(/^of another key than this EK, .*chain to CN=swtpm-localca-rootca$/),
     expected: "recorded only",
   });
   expect(JSON.parse(deps.world.evidence.at(-1)?.json ?? "{}").ekCertificates).toEqual([certificate]);

@@ -166,8 +166,8 @@ describe("recorded answers of NetBox 4.7.3", () => {
         atMs: Date.UTC(2026, 10, 29, 19, 13, 34, 282),
         user: "fleetd",
         action: "update",
-        before: { status: "active", desiredAction: null },
-        after: { status: "active", desiredAction: null },
+        before: { status: "active", desiredAction: null, approvedEks: [`${"ab".repeat(31)}01`] },
+        after: { status: "active", desiredAction: null, approvedEks: [`${"ab".repeat(31)}01`] },
       },
     ]);
   });
