@@ -21,7 +21,7 @@ gen:
     node infra/tools/gen.mjs
 
 # join infra/classes/*.json to one classes.json
-classes OUT="classes.json":
+classes OUT:
     node infra/tools/classes.mjs {{OUT}}
 
 # format and fix what can be fixed

@@ -1,17 +1,24 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { argumentsOf, inputFault, leave, stateFault } from "./arguments.ts";
 import { type Lab, NAMESPACE, ROLE, startLab } from "./world/lab.ts";
 
 const PASS_EVERY_MS = 1_000;
 
-const { values: args } = parseArgs({
-  options: { state: { type: "string" }, classes: { type: "string" }, profiles: { type: "string" } },
+const USAGE = "usage: npm run -s lab -- --state DIR [--classes FILE] [--profiles DIR]";
+
+const args = argumentsOf(USAGE, {
+  state: { type: "string" },
+  classes: { type: "string" },
+  profiles: { type: "string" },
 });
-if (args.state === undefined) {
-  process.stderr.write("usage: npm run -s lab -- --state DIR [--classes FILE] [--profiles DIR]\n");
-  process.exit(2);
-}
+const state = args.state ?? leave(USAGE, "--state DIR is needed");
+const faults = [
+  ["--state", state, stateFault(state)],
+  ["--classes", args.classes, args.classes === undefined ? null : inputFault(args.classes, "file")],
+  ["--profiles", args.profiles, args.profiles === undefined ? null : inputFault(args.profiles, "folder")],
+];
+for (const [option, path, fault] of faults) if (fault !== null) leave(USAGE, `${option} ${path} ${fault}`);
 
 /** lab.json, as spec/70 has it: addresses, tokens' files, process ids. */
 async function describeLab(lab: Lab): Promise<object> {
@@ -46,7 +53,7 @@ async function describeLab(lab: Lab): Promise<object> {
 }
 
 const lab = await startLab({
-  state: args.state,
+  state,
   classes: args.classes ?? fileURLToPath(new URL("./defaults/classes.json", import.meta.url)),
   profiles: args.profiles ?? null,
   passEveryMs: PASS_EVERY_MS,

@@ -2,7 +2,12 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const [out = "classes.json", folder = "infra/classes"] = process.argv.slice(2);
+const [out, folder = "infra/classes", ...more] = process.argv.slice(2);
+if (out === undefined || out.startsWith("-") || more.length > 0) {
+  const asked = out === "--help" || out === "-h";
+  process[asked ? "stdout" : "stderr"].write("usage: node infra/tools/classes.mjs OUT [FOLDER]\n");
+  process.exit(asked ? 0 : 64);
+}
 const classes = {};
 for (const file of readdirSync(folder)
   .filter((f) => f.endsWith(".json"))

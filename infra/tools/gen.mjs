@@ -1,5 +1,7 @@
-// Writes registry.gen.ts of each kind folder (bmc, payload) from its file names; --check only compares.
+// Writes registry.gen.ts of each kind folder (bmc, payload) from its file names, and infra/docs/settings.md from the table
+// of settings; --check only compares.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { settingsDoc } from "./settings-doc.ts";
 
 const kinds = [
   { folder: "shared/fleet/bmc", type: "BmcType", from: "./_bmc.ts" },
@@ -22,17 +24,21 @@ for (const { folder, type, from } of kinds) {
     "};",
     "",
   ].join("\n");
-  const file = `${folder}/registry.gen.ts`;
+  keep(`${folder}/registry.gen.ts`, text);
+}
+keep("infra/docs/settings.md", settingsDoc());
+process.exit(stale);
+
+function keep(file, text) {
   let old = "";
   try {
     old = readFileSync(file, "utf8");
   } catch {
     // not written yet
   }
-  if (old === text) continue;
+  if (old === text) return;
   if (process.argv.includes("--check")) {
     process.stderr.write(`${file} is stale: run 'just gen'\n`);
     stale = 1;
   } else writeFileSync(file, text);
 }
-process.exit(stale);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { argumentsOf, leave, stateFault } from "../arguments.ts";
 import { LAB_DURATIONS } from "../world/fleetd-env.ts";
 import { type Lab, startLab } from "../world/lab.ts";
 import { install } from "./chapters/install.ts";
@@ -15,14 +15,17 @@ import { Teller } from "./teller.ts";
 
 const PASS_EVERY_MS = 1_000;
 
-const { values: args } = parseArgs({
-  options: {
-    once: { type: "boolean" },
-    json: { type: "boolean" },
-    state: { type: "string" },
-    serve: { type: "string" },
-  },
+const USAGE = "usage: npm start -- [--once] [--json] [--state DIR]";
+
+const args = argumentsOf(USAGE, {
+  once: { type: "boolean" },
+  json: { type: "boolean" },
+  state: { type: "string" },
+  // For tests: another entry than functions/serve.ts.
+  serve: { type: "string" },
 });
+const fault = args.state === undefined ? null : stateFault(args.state);
+if (fault !== null) leave(USAGE, `--state ${args.state} ${fault}`);
 const state = args.state ?? mkdtempSync(join(tmpdir(), "fleetd-lab-"));
 const teller = new Teller(process.stdout, args.json === true);
 

@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -13,6 +13,24 @@ describe("just classes", () => {
     expect(Object.keys(table)).toEqual(["talos-worker"]);
     // The shipped class has no pin: what an install writes is each fleet's own, and nothing installs without one.
     expect(freezeClass("talos-worker", table, null)?.pin).toBeNull();
+  });
+});
+
+describe("without a file to write it writes none", () => {
+  it.each([
+    [[], 64],
+    [["--hlep"], 64],
+    [["a", "b", "c"], 64],
+    [["--help"], 0],
+  ])("%j ends with %i", (args, status) => {
+    const folder = mkdtempSync(join(tmpdir(), "fleetd-classes-"));
+    const script = join(process.cwd(), "infra/tools/classes.mjs");
+    const run = spawnSync(process.execPath, [script, ...args], { cwd: folder, encoding: "utf8" });
+    expect([run.status, `${run.stdout}${run.stderr}`]).toEqual([
+      status,
+      "usage: node infra/tools/classes.mjs OUT [FOLDER]\n",
+    ]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 
