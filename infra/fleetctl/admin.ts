@@ -5,25 +5,25 @@ import { type Arguments, type Io, type Option, UsageError } from "./_command.ts"
 
 const TIMEOUT_MS = 60_000;
 
-/** How a command reaches fleetd's admin listener: each option, else its variable. */
+/** How a command reaches fleetd's admin listener: each option, else its variable, which is none of fleetd's own. */
 export const ADMIN_OPTIONS = {
-  url: { type: "string", placeholder: "URL", help: "the admin listener (FLEET_ADMIN_URL)" },
-  "token-file": { type: "string", placeholder: "FILE", help: "its bearer token (FLEET_ADMIN_TOKEN_FILE)" },
-  ca: { type: "string", placeholder: "FILE", help: "PEM of what issued its TLS certificate (FLEET_ADMIN_TLS_CA)" },
+  url: { type: "string", placeholder: "URL", help: "the admin listener (FLEETCTL_URL)" },
+  "token-file": { type: "string", placeholder: "FILE", help: "its bearer token (FLEETCTL_TOKEN_FILE)" },
+  ca: { type: "string", placeholder: "FILE", help: "PEM of what issued its TLS certificate (FLEETCTL_CA)" },
   cert: {
     type: "string",
     placeholder: "FILE",
-    help: "client certificate in the token's place (FLEET_ADMIN_CLIENT_CERT)",
+    help: "client certificate in the token's place (FLEETCTL_CERT)",
   },
-  key: { type: "string", placeholder: "FILE", help: "its key (FLEET_ADMIN_CLIENT_KEY)" },
+  key: { type: "string", placeholder: "FILE", help: "its key (FLEETCTL_KEY)" },
 } as const satisfies Readonly<Record<string, Option>>;
 
 const VARIABLES = {
-  url: "FLEET_ADMIN_URL",
-  "token-file": "FLEET_ADMIN_TOKEN_FILE",
-  ca: "FLEET_ADMIN_TLS_CA",
-  cert: "FLEET_ADMIN_CLIENT_CERT",
-  key: "FLEET_ADMIN_CLIENT_KEY",
+  url: "FLEETCTL_URL",
+  "token-file": "FLEETCTL_TOKEN_FILE",
+  ca: "FLEETCTL_CA",
+  cert: "FLEETCTL_CERT",
+  key: "FLEETCTL_KEY",
 } as const satisfies Readonly<Record<keyof typeof ADMIN_OPTIONS, string>>;
 
 export interface AdminAnswer {
@@ -49,7 +49,7 @@ export function adminClient(args: Arguments, io: Io): AdminClient {
   const setting = (name: keyof typeof ADMIN_OPTIONS) => args.value(name) ?? io.env[VARIABLES[name]];
   const base = setting("url");
   if (base === undefined || !URL.canParse(base) || !/^https?:/.test(base))
-    throw new UsageError("--url or FLEET_ADMIN_URL must name the admin listener");
+    throw new UsageError("--url or FLEETCTL_URL must name the admin listener");
   const file = (name: keyof typeof ADMIN_OPTIONS) => {
     const path = setting(name);
     return path === undefined ? undefined : fileOf(path, `--${name}`);
@@ -57,7 +57,7 @@ export function adminClient(args: Arguments, io: Io): AdminClient {
   const token = file("token-file")?.trim();
   const [ca, cert, key] = [file("ca"), file("cert"), file("key")];
   if (token === undefined && cert === undefined)
-    throw new UsageError("--token-file or --cert (FLEET_ADMIN_TOKEN_FILE, FLEET_ADMIN_CLIENT_CERT) is needed");
+    throw new UsageError("--token-file or --cert (FLEETCTL_TOKEN_FILE, FLEETCTL_CERT) is needed");
   const options = {
     timeout: TIMEOUT_MS,
     ...(ca !== undefined && { ca }),

@@ -26,7 +26,7 @@ export async function profilesFor(args: Arguments, io: Io): Promise<ReadonlyMap<
   const named = operator === undefined ? {} : { [OPERATOR_PEM]: await readOperator(operator) };
   const loaded = new Map<string, BootPolicyProfile>();
   for (const [name, json] of Object.entries(await read(folder, named))) {
-    const result = loadProfile(json);
+    const result = loadProfile(json, name);
     if (!result.ok) throw new UsageError(`${join(folder, name)}.json: ${result.problem}`);
     loaded.set(name, result.profile);
   }
@@ -43,11 +43,15 @@ async function read(folder: string, named: Readonly<Record<string, string>>): Pr
 }
 
 async function readOperator(path: string): Promise<string> {
+  let text: string;
   try {
-    return await readFile(path, "utf8");
+    text = await readFile(path, "utf8");
   } catch {
     throw new UsageError(`--operator ${path}: cannot be read`);
   }
+  if (!text.includes("-----BEGIN CERTIFICATE-----"))
+    throw new UsageError(`--operator ${path}: holds no certificate in PEM`);
+  return text;
 }
 
 /** Whether a profile accepts certificates of an operator's own that are not at hand. */

@@ -31,7 +31,7 @@ beforeEach(async () => {
   server = createAdaptorServer({ fetch: app.fetch });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  env = { FLEET_ADMIN_URL: url, FLEET_ADMIN_TOKEN_FILE: textFile(`${TOKEN}\n`, "token") };
+  env = { FLEETCTL_URL: url, FLEETCTL_TOKEN_FILE: textFile(`${TOKEN}\n`, "token") };
   kept = [claim("w1", [RSA, ECC]), claim(null, [OTHER], true)];
 });
 afterEach(() => new Promise((resolve) => server.close(resolve)));
@@ -55,7 +55,7 @@ describe("fleetctl claims", () => {
   test("none; a refusal; no listener", async () => {
     kept = [];
     expect(await run(["claims"], env)).toEqual({ code: 0, out: "no claims", err: "" });
-    const refused = await run(["claims"], { ...env, FLEET_ADMIN_TOKEN_FILE: textFile("another", "token") });
+    const refused = await run(["claims"], { ...env, FLEETCTL_TOKEN_FILE: textFile("another", "token") });
     expect(refused).toEqual({ code: 2, out: "", err: "fleetctl claims: unauthorized: no" });
     const nobody = await run(["claims", "--url", "http://127.0.0.1:1"], env);
     expect([nobody.code, nobody.err]).toEqual([2, expect.stringMatching(/^fleetctl claims: http:.*ECONNREFUSED/)]);

@@ -180,7 +180,8 @@ describe("a wrong call ends with 64 and says what is wrong", () => {
     [["verify", "a", "--surplus"], /Unknown option '--surplus'/],
     [["verify", "a", "--profiles", "/nowhere"], /\/nowhere: ENOENT/],
     [["verify", "a", "--operator", "/nowhere"], /--operator \/nowhere: cannot be read/],
-    [["verify", "a", "--ek-roots", "/nowhere"], /\/nowhere: (no certificate|ENOENT)/],
+    [["verify", "a", "--operator", "/dev/null"], /--operator \/dev\/null: holds no certificate in PEM/],
+    [["verify", "a", "--ek-roots", "/nowhere"], /\/nowhere: ENOENT/],
     [["verify", "a", "--ek-roots", vectorPath("vm/manifest.json")], /something else than certificates/],
     [["surprise"], /no command surprise/],
     [["eventlog"], /one file/],
@@ -191,6 +192,13 @@ describe("a wrong call ends with 64 and says what is wrong", () => {
     expect([code, out]).toEqual([64, ""]);
     expect(err).toMatch(text);
   });
+});
+
+test("a profile whose name is not its file's is refused", async () => {
+  const authorities = [{ sha256: "ab".repeat(32), subject: "x", for: ["os"] }];
+  const path = textFile(JSON.stringify({ name: "q", bank: "sha256", authorities }), "p.json");
+  const { code, err } = await run(["verify", "a", "--profiles", dirname(path)]);
+  expect([code, err]).toEqual([64, expect.stringMatching(/p\.json: its name is q, and its file is p\.json/)]);
 });
 
 test("a PEM that is not the certificate a profile pins is refused", async () => {
