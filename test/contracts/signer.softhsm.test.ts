@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe } from "vitest";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCommandSigner } from "../../shared/adapters/ca/command.ts";
 import { createPkcs11Signer } from "../../shared/adapters/ca/pkcs11.ts";
 import { backEndContract } from "./back-end.ts";
@@ -46,4 +48,21 @@ describe("pkcs11-tool as the command, on SoftHSM", () => {
       return createCommandSigner({ command, input, pinFile, ...paths, timeoutMs: 20_000, queue: one });
     },
   );
+});
+
+it("pkcs11-tool with a wrong PIN: a person's to mend, told by the token's own word, and tried once", async () => {
+  const pinFile = join(hsm.folder, "wrong");
+  writeFileSync(pinFile, "0000-wrong\n", { mode: 0o600 });
+  const tries = join(hsm.folder, "tries");
+  const script = `echo >> ${tries}; exec pkcs11-tool --module ${hsm.module} --token-label "${hsm.token}" --login --pin env:FLEETD_PIN --sign --id 01 --mechanism ECDSA --input-file "$0" --output-file "$1"`;
+  const port = await createCommandSigner({
+    ...{ command: ["sh", "-c", script, "{in}", "{out}"], input: "digest", pinFile, chainFile: files.at("p256.pem") },
+    ...{ timeoutMs: 20_000, queue: { concurrency: 1, maxWaiting: 5, waitMs: 20_000 } },
+  });
+  for (let i = 0; i < 2; i++)
+    await expect(port.sign(new Uint8Array(9))).rejects.toMatchObject({
+      kind: "rejected",
+      message: "signer rejected: the command ended by 1: CKR_PIN_INCORRECT",
+    });
+  expect(readFileSync(tries, "utf8")).toBe("\n");
 });
