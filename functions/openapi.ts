@@ -1,14 +1,21 @@
 import { z } from "zod";
+import { REFUSAL_CODES } from "../shared/attest/verdict.ts";
+import { verdictShape } from "../shared/runtime/wire-schema.ts";
 import { adoptRequest, adoptResponse } from "./adopt/schema.ts";
 import * as attest from "./attest/schema.ts";
 import * as renew from "./renew/schema.ts";
 
-const problemDocument = z.object({
-  type: z.string(),
+/** Open: a member that is added later breaks no client. */
+const problemDocument = z.looseObject({
+  type: z.url(),
   title: z.string(),
-  status: z.int(),
-  code: z.string(),
+  status: z.int().min(400).max(599),
+  code: z.enum([...REFUSAL_CODES, "internal"]),
   detail: z.string(),
+  /** Of a 400: the member of the request that is wrong; empty for the body as a whole. */
+  field: z.string().optional(),
+  /** Where evidence was looked at: what was seen, and what had to be there. */
+  verdict: verdictShape.optional(),
 });
 
 const json = (schema: z.ZodType) => ({
@@ -22,7 +29,7 @@ const route = (summary: string, request: z.ZodType, response: z.ZodType) => ({
       "200": { description: "As asked.", ...json(response) },
       default: {
         description: "A problem document with a stable code; Retry-After where waiting helps.",
-        content: { "application/problem+json": { schema: z.toJSONSchema(problemDocument) } },
+        content: { "application/problem+json": { schema: z.toJSONSchema(problemDocument, { io: "input" }) } },
       },
     },
   },

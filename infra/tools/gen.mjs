@@ -1,6 +1,7 @@
-// Writes registry.gen.ts of each kind folder (bmc, payload) from its file names, and infra/docs/settings.md from the table
-// of settings; --check only compares.
+// Writes registry.gen.ts of each kind folder (bmc, payload) from its file names, infra/docs/settings.md from the table
+// of settings, and infra/docs/examples/renew.openapi.json from the wire's schemas; --check only compares.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { openapiDocument } from "../../functions/openapi.ts";
 import { settingsDoc } from "./settings-doc.ts";
 
 const kinds = [
@@ -27,7 +28,15 @@ for (const { folder, type, from } of kinds) {
   keep(`${folder}/registry.gen.ts`, text);
 }
 keep("infra/docs/settings.md", settingsDoc());
+keep("infra/docs/examples/renew.openapi.json", renewDoc());
 process.exit(stale);
+
+/** The renewal's routes of the OpenAPI document, for whoever writes a node's client. */
+function renewDoc() {
+  const { paths, ...rest } = openapiDocument();
+  const renew = Object.fromEntries(Object.entries(paths).filter(([path]) => path.startsWith("/renew/")));
+  return `${JSON.stringify({ ...rest, paths: renew }, null, 2)}\n`;
+}
 
 function keep(file, text) {
   let old = "";

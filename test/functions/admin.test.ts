@@ -4,6 +4,7 @@ import { loadFleet, storeRecord, updateRecord } from "../../shared/engine/record
 import { aDevice } from "../scenarios/fixtures.ts";
 import { ADMIN_TOKEN, AdminWorld, type Ask, HOOK_SECRET } from "./admin-world.ts";
 import { aRecord, CODE, TOKEN } from "./config/world.ts";
+import { expectDescribed } from "./problem-shape.ts";
 
 let world: AdminWorld;
 beforeEach(async () => {
@@ -205,6 +206,19 @@ describe("look-ups, metrics and page", () => {
       "/devices/{name}/adopt": ["certificates"],
     });
     expect(Object.keys(paths)).toHaveLength(6);
+  });
+
+  it("problem answers may carry what handlers add, and the document says what that is", () => {
+    const problem = { type: "https://fleetd.dev/problems/x", title: "x", status: 403, detail: "d" };
+    expectDescribed("/renew/v1/evidence", 400, { ...problem, code: "bad-request", field: "pcrs" });
+    const verdict = { result: "fail", checks: [{ name: "replay", ok: false, code: "event-log-mismatch" }] };
+    expectDescribed("/renew/v1/evidence", 403, { ...problem, code: "event-log-mismatch", verdict });
+    const others = [
+      { ...problem, code: "no-such-code" },
+      { ...problem, code: "quarantined", verdict: "fail" },
+      problem,
+    ];
+    for (const other of others) expect(() => expectDescribed("/renew/v1/evidence", 403, other)).toThrow("to be undefined");
   });
 
   it("metrics count devices by status and conditions by type", async () => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { measureBoot } from "../../../infra/lab/machine/firmware.ts";
 import { attest, openedCode } from "../../recorded/session.ts";
 import type { Statement } from "../../recorded/tpm.ts";
+import { expectDescribed } from "../problem-shape.ts";
 import { enrolling, type NodeKey, type NodeTpm } from "./node-tpm.ts";
 
 export interface Answer {
@@ -55,6 +56,7 @@ export async function post(url: string, path: string, body: unknown, headers: Re
     body: JSON.stringify(body),
   });
   const answered = (await response.json()) as Answer["body"];
+  if (path.startsWith("/renew/v1/")) expectDescribed(path, response.status, answered);
   return { status: response.status, retryAfter: response.headers.get("retry-after"), body: answered };
 }
 

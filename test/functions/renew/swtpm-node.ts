@@ -54,6 +54,11 @@ export class SwtpmNode implements NodeTpm {
     return new SwtpmNode(tpm, folder, eks, algorithms);
   }
 
+  /** For tpm2-tools. */
+  get tcti(): string {
+    return this.#tpm.tcti;
+  }
+
   async powerOn(extended: readonly Extend[]): Promise<void> {
     await this.#tpm.powerOn(extended);
     // What was loaded is gone; the SRK is the same again, being derived from the owner's seed.
