@@ -51,7 +51,7 @@ export function eksAccepted(device: Bound, { acceptedEks }: Accepted): boolean {
 /**
  * Whether the approved EKs are others than those of the last pass without an owner's word that it is so: whoever may
  * edit the field alone, and a status that fleetd set itself, let no other TPM in.
- * @see spec/30-reconcile.md "Requests"; infra/docs/adr/0006-readings-of-the-spec.md
+ * @see spec/30-reconcile.md "Requests"; infra/docs/adr/0006-readings-of-the-specification.md
  */
 export function identityChanged(device: Bound, record: Accepted): boolean {
   return eksChanged(device, record) && !eksAccepted(device, record);

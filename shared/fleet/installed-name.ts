@@ -7,15 +7,19 @@ interface InstalledAs {
   readonly serial: string;
 }
 
-/** A node's name holds no dot: what follows it in the CN names the TPM. */
-const SUBJECT =
-  /^(?:CN=([^.,+]+)\.[0-9a-f]{16},SERIALNUMBER=([^,+]+)|SERIALNUMBER=([^,+]+),CN=([^.,+]+)\.[0-9a-f]{16})$/;
+/** The attribute's value, where the subject has exactly one of it. */
+function only(subject: string, attribute: string): string | null {
+  const values = subject.split(/(?<!\\)[,+]/).filter((part) => part.startsWith(`${attribute}=`));
+  return values.length === 1 ? (values[0]?.slice(attribute.length + 1) ?? null) : null;
+}
 
 /** What the recorded LDevID's subject says, or null where there is none that names a node. */
 export function installedAs({ identity }: Pick<DeviceRecord, "identity">): InstalledAs | null {
-  const [, name, serial, serialFirst, nameLast] = SUBJECT.exec(identity?.subject ?? "") ?? [];
-  const found = { name: name ?? nameLast, serial: serial ?? serialFirst };
-  return found.name === undefined || found.serial === undefined ? null : { name: found.name, serial: found.serial };
+  const subject = identity?.subject ?? "";
+  const serial = only(subject, "SERIALNUMBER");
+  // A node's name holds no dot: what follows it in the CN names the TPM.
+  const [, name] = /^([^.]+)\.[0-9a-f]{16}$/.exec(only(subject, "CN") ?? "") ?? [];
+  return name === undefined || serial === null ? null : { name, serial };
 }
 
 /** Whether NetBox's serial is the certificate's: firmware and people write it in either case. */

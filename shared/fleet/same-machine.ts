@@ -1,6 +1,6 @@
 import { approvedDigests, boundUuid, identityChanged } from "./binding.ts";
 import type { Device } from "./device.ts";
-import { type DeviceRecord, isUnfinished } from "./record.ts";
+import { type DeviceRecord, isUnfinished, type Run } from "./record.ts";
 
 /** What a session has proven: the serial that it claims, and EKs by their digests. */
 interface Proven {
@@ -16,13 +16,15 @@ export function isSameMachine(device: Pick<Device, "serial" | "approvedEks">, { 
   return sameSerial && approved.length > 0 && approved.join() === proven.join();
 }
 
-/** The run whose frozen serial or EKs are others than NetBox's now: nothing is minted or served for it. */
-function movedRun(device: Device, { run }: DeviceRecord): string | null {
-  if (!isUnfinished(run)) return null;
-  const same =
-    run.serial.toLowerCase() === device.serial.toLowerCase() &&
-    run.eks.join() === approvedDigests(device.approvedEks).join();
-  return same ? null : run.name;
+/** Whether serial or EKs in NetBox are others than the run froze: nothing is minted or served for it. */
+export function hasMovedUnder(
+  device: Pick<Device, "serial" | "approvedEks">,
+  run: Pick<Run, "serial" | "eks">,
+): boolean {
+  return (
+    run.serial.toLowerCase() !== device.serial.toLowerCase() ||
+    run.eks.join() !== approvedDigests(device.approvedEks).join()
+  );
 }
 
 export interface IdentityFault {
@@ -39,9 +41,9 @@ export function identityFault(device: Device, record: DeviceRecord | null, uuid:
   if (record === null) return null;
   const { name } = device;
   const changed = (detail: string): IdentityFault => ({ code: "identity-changed", detail });
-  const run = movedRun(device, record);
-  if (run !== null)
-    return changed(`serial or approved_eks of ${name} changed under run ${run}: wait until it has ended`);
+  const { run } = record;
+  if (isUnfinished(run) && hasMovedUnder(device, run))
+    return changed(`serial or approved_eks of ${name} changed under run ${run.name}: wait until it has ended`);
   if (identityChanged(device, record))
     return changed(`approved_eks of ${name} changed after it passed: an owner sets it planned to accept the new TPM`);
   const bound = boundUuid(device, record);

@@ -1,7 +1,7 @@
-import { approvedDigests } from "../binding.ts";
 import { isExpected } from "../device.ts";
 import type { Observed } from "../observed.ts";
 import { type DeviceRecord, isUnfinished, type Run } from "../record.ts";
+import { hasMovedUnder } from "../same-machine.ts";
 
 export type AdmissionAnswer =
   | { readonly outcome: "install"; readonly run: Run }
@@ -34,8 +34,8 @@ function provisioning(o: Observed, run: Run): AdmissionAnswer {
   if (o.device.protected && !run.diskBegun)
     return { outcome: "wait", code: "protected", text: "the device is protected" };
   if (o.conflict !== null) return { outcome: "wait", code: "inventory-conflict", text: o.conflict };
-  const moved = run.serial !== o.device.serial || run.eks.join() !== approvedDigests(o.device.approvedEks).join();
-  if (moved) return { outcome: "wait", code: "identity-changed", text: "serial or approved EKs changed under the run" };
+  if (hasMovedUnder(o.device, run))
+    return { outcome: "wait", code: "identity-changed", text: "serial or approved EKs changed under the run" };
   if (run.phase === "starting")
     return { outcome: "wait", code: "run-preparing", text: "the run is being prepared; attest again" };
   return { outcome: "install", run };

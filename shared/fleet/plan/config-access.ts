@@ -1,7 +1,7 @@
-import { approvedDigests } from "../binding.ts";
 import type { Device } from "../device.ts";
 import { withJournal } from "../journal.ts";
 import type { ConfigRecord, DeviceRecord } from "../record.ts";
+import { hasMovedUnder } from "../same-machine.ts";
 
 /** Breaks after which a configuration is not given again (spec/40). */
 export const MAX_BREAKS = 3;
@@ -26,8 +26,7 @@ export function configAccess(record: DeviceRecord, device: Device, config: Confi
   const current = run !== null && run.name === config.run && run.kind === "provision";
   if (config.state === "removed" || !current) return { answer: "refuse", code: "config-missing" };
   if (run.phase === "ended" && run.result !== "unread") return { answer: "refuse", code: "config-missing" };
-  if (run.serial !== device.serial || run.eks.join() !== approvedDigests(device.approvedEks).join())
-    return { answer: "refuse", code: "identity-changed" };
+  if (hasMovedUnder(device, run)) return { answer: "refuse", code: "identity-changed" };
   if (config.contendedAtMs !== null) return { answer: "refuse", code: "config-being-served" };
   if (config.breaks > 0 && (config.peer !== peer || config.breaks >= MAX_BREAKS))
     return { answer: "refuse", code: "config-being-served" };

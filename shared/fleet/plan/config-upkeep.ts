@@ -1,5 +1,5 @@
-import { approvedDigests } from "../binding.ts";
 import { type ConfigRecord, isUnfinished, type Run } from "../record.ts";
+import { hasMovedUnder } from "../same-machine.ts";
 import type { Draft } from "./draft.ts";
 import { removeConfig } from "./one-run.ts";
 
@@ -42,10 +42,7 @@ export function configUpkeep(d: Draft): void {
   const current = run !== null && run.name === config.run ? run : null;
   if (config.state === "unread") {
     const endMs = endOf(config, current, durations);
-    const identityMoved =
-      current !== null &&
-      (current.serial !== o.device.serial || current.eks.join() !== approvedDigests(o.device.approvedEks).join());
-    if (identityMoved)
+    if (current !== null && hasMovedUnder(o.device, current))
       d.condition(
         "IdentityChanged",
         "identity-changed",
