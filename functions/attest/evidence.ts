@@ -133,8 +133,10 @@ async function remember(
   return fault;
 }
 
+const isCertified = ({ status }: Device): boolean => status === "planned" || status === "active";
+
 async function certificates(deps: Deps, device: Device, record: DeviceRecord, claims: EvidenceClaims) {
-  if (device.status !== "planned" && device.status !== "active") return null;
+  if (!isCertified(device)) return null;
   const { world } = deps;
   const { durations, netboxUser } = world.settings;
   const changes = needsChanges(device, record) ? await world.netbox.changes(device.id) : [];
@@ -154,13 +156,18 @@ async function certificates(deps: Deps, device: Device, record: DeviceRecord, cl
   return issued;
 }
 
-/** Certificates for the machine as NetBox has it now: what went before may have taken its time. */
+/** Certificates for the machine as NetBox has it before and after the signer's work: each may have taken its time. */
 async function certified(deps: Deps, claims: EvidenceClaims, name: string) {
-  const now = await machineNow(deps, claims);
-  if (!now.ok) return now;
-  if (now.device.name !== name)
+  const named = async () => {
+    const now = await machineNow(deps, claims);
+    if (!now.ok || now.device.name === name) return now;
     return { ok: false, code: "identity-changed", detail: `${name} is ${now.device.name} now; start again` } as const;
-  return { ok: true, issued: await certificates(deps, now.device, now.record, claims) } as const;
+  };
+  const now = await named();
+  if (!now.ok) return now;
+  const issued = await certificates(deps, now.device, now.record, claims);
+  const after = await named();
+  return after.ok ? ({ ok: true, issued: isCertified(after.device) ? issued : null } as const) : after;
 }
 
 /** POST /attest/v1/evidence: recovered secrets, quote, log and report in; verdict, certificates and the next session out. */

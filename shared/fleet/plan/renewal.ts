@@ -66,7 +66,12 @@ export function renewalBar(device: Device, record: DeviceRecord): RenewalBar | n
     };
   if (status !== "active")
     return { code: "not-expected", detail: `${name} is ${status}: only an active device renews its identity` };
-  const { installed, passedEks } = record;
+  const { installed, passedEks, retire } = record;
+  if (retire !== null && retire.offlineAtMs === null)
+    return {
+      code: "not-expected",
+      detail: `${name} is being retired: no renewal until a pass has seen that taken back`,
+    };
   if (installed === null)
     return { code: "not-expected", detail: `${name} is active, but fleetd served no configuration: no renewal` };
   const { reattest } = installed.class.class;

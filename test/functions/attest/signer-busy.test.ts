@@ -134,3 +134,24 @@ it("a key that signs other bytes: 503, and the log says why", async () => {
   await expectNothingHalfDone(await machine.evidence(await machine.begun()));
   expect(deps.lines.join()).toContain("is not one of the issuer's key over these bytes");
 });
+
+it.each([
+  ["decommissions: none, as for any decommissioning device", { status: "decommissioning" }, 200, undefined],
+  ["takes it out of service: not-expected", { status: "failed" }, 409, "not-expected"],
+  ["corrects the serial: identity-changed", { serial: "another" }, 409, "identity-changed"],
+  ["renames it: identity-changed", { name: "w9" }, 409, "identity-changed"],
+] as const)(
+  "while the signer works the owner %s; no certificate is handed out",
+  async (_what, change, status, code) => {
+    const { signer } = deps.world;
+    const sign = signer.sign.bind(signer);
+    const happens = async (tbs: Uint8Array) => {
+      deps.world.netbox.owner(7, change);
+      return sign(tbs);
+    };
+    Object.assign(signer, { sign: happens });
+    const answer = await machine.evidence(await machine.begun());
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect([answer.body.ldevid ?? null, answer.body.lak ?? null]).toEqual([null, null]);
+  },
+);

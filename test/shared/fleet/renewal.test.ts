@@ -111,6 +111,14 @@ describe("who renews nothing", () => {
     expect(bar({}, { ...active, approvedEks: [] })).toBe("identity-changed");
   });
 
+  it("not one that is being retired, though a restored NetBox calls it active", () => {
+    const retire = { request: { id: "r", atMs: 1 }, failures: 0, nextTryAtMs: null, erasedAtMs: null, offJobs: 0 };
+    const off = { offJob: null, offWaitSinceMs: null, offNextTryAtMs: null, offAtMs: null, offSeen: false };
+    const drain = { drainSinceMs: null, drainRounds: 0, blocked: [], clusterCleanAtMs: null, offlineAtMs: null };
+    expect(bar({ retire: { ...retire, ...off, ...drain } })).toBe("not-expected");
+    expect(bar({ retire: { ...retire, ...off, ...drain, offlineAtMs: 1 } })).toBeNull();
+  });
+
   it("not by a row older than one that a decision was made on", () => {
     const at = (lastUpdated: string) => ({ ...active, lastUpdated });
     const rowSeen = "2026-11-29T12:00:00.000001Z";
