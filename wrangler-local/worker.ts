@@ -84,7 +84,14 @@ function appOf(env: Env): ReturnType<typeof attestApp> {
     metrics: { answer: () => undefined },
     log: { info: say("info"), error: say("error") },
     sessionKeys: [new TextEncoder().encode(env.SESSION_KEY)],
-    limits: { beginPerMinute: 6000, beginInFlight: 64, bodyMs: 10_000, bodiesPerPeer: 16, configFailuresPerMinute: 30, configFailuresInAll: 600 },
+    limits: {
+      beginPerMinute: 6000,
+      beginInFlight: 64,
+      bodyMs: 10_000,
+      bodiesPerPeer: 16,
+      configFailuresPerMinute: 30,
+      configFailuresInAll: 600,
+    },
     trustedProxies: [],
   };
   return attestApp(deps);

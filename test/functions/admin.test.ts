@@ -218,7 +218,8 @@ describe("look-ups, metrics and page", () => {
       { ...problem, code: "quarantined", verdict: "fail" },
       problem,
     ];
-    for (const other of others) expect(() => expectDescribed("/renew/v1/evidence", 403, other)).toThrow("to be undefined");
+    for (const other of others)
+      expect(() => expectDescribed("/renew/v1/evidence", 403, other)).toThrow("to be undefined");
   });
 
   it("metrics count devices by status and conditions by type", async () => {
