@@ -89,6 +89,7 @@ function appOf(env: Env): ReturnType<typeof attestApp> {
       beginInFlight: 64,
       bodyMs: 10_000,
       bodiesPerPeer: 16,
+      bodiesInAll: 256,
       configFailuresPerMinute: 30,
       configFailuresInAll: 600,
     },

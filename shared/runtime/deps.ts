@@ -11,9 +11,10 @@ export interface Deps {
   readonly limits: {
     readonly beginPerMinute: number;
     readonly beginInFlight: number;
-    /** How long a body may take to come, and how many of one peer may be awaited at once. */
+    /** How long a body may take to come, and how many of one peer, and of all, may be awaited at once. */
     readonly bodyMs: number;
     readonly bodiesPerPeer: number;
+    readonly bodiesInAll: number;
     readonly configFailuresPerMinute: number;
     readonly configFailuresInAll: number;
   };

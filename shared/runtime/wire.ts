@@ -158,6 +158,7 @@ export async function wire(s: Settings, checkPolicy: PolicyCheck): Promise<Wired
         beginInFlight: 64,
         bodyMs: 10_000,
         bodiesPerPeer: 16,
+        bodiesInAll: 256,
         configFailuresPerMinute: 30,
         configFailuresInAll: 600,
       },

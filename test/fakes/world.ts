@@ -103,6 +103,7 @@ export function fakeDeps(world: FakeWorld): FakeDeps {
       beginInFlight: 64,
       bodyMs: 10_000,
       bodiesPerPeer: 16,
+      bodiesInAll: 256,
       configFailuresPerMinute: 30,
       configFailuresInAll: 600,
     },

@@ -47,6 +47,7 @@ async function startNode(peers: Peers): Promise<Host> {
       beginInFlight: 64,
       bodyMs: 10_000,
       bodiesPerPeer: 16,
+      bodiesInAll: 256,
       configFailuresPerMinute: 30,
       configFailuresInAll: 600,
     },

@@ -3,7 +3,9 @@ import { afterEach, expect, test } from "vitest";
 import { boxed, expectRefused } from "./box.ts";
 import { post } from "./node.ts";
 
-const box = boxed({ limits: { beginPerMinute: 1000, beginInFlight: 4, bodyMs: 300, bodiesPerPeer: 8 } });
+const box = boxed({
+  limits: { beginPerMinute: 1000, beginInFlight: 4, bodyMs: 300, bodiesPerPeer: 8, bodiesInAll: 12 },
+});
 const sockets: Socket[] = [];
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -53,6 +55,16 @@ test("bodies that do not come hold no place: another peer renews, theirs are clo
     { "x-forwarded-for": "192.0.2.1" },
   );
   expect(status).toBe(200);
+});
+
+test("of all addresses together so many, then 503; a moment later there is room", async () => {
+  const { node, world } = box();
+  Object.assign(world.deps, { trustedProxies: ["127.0.0.1"] });
+  const held = [...Array(12).keys()].map((n) => withheld(world.admin, "/renew/v1/begin", `192.0.2.${n % 6}`));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expectRefused(await node.begin(), 503, "inventory-unavailable");
+  await Promise.all(held);
+  await node.renewed();
 });
 
 test("nor do they on the device listener, whose begin has places too", async () => {
