@@ -41,8 +41,9 @@ export async function keepClaim(deps: Deps, claim: Claim, device: Device | null)
     .map((e) => e.digest)
     .sort()
     .join();
-  const whose = claim.device ?? claim.serial.toLowerCase();
-  const id = certificateFingerprint(utf8(`${whose} ${set} ${claim.uuid} ${claim.peer}`)).slice(0, 32);
+  // By the serial, also where a device has it by now: the same machine is no rival of itself.
+  const serial = claim.serial.toLowerCase();
+  const id = certificateFingerprint(utf8(`${serial} ${set} ${claim.uuid} ${claim.peer}`)).slice(0, 32);
   const all = await store.list("claim:", MAX_CLAIMS + 1);
   const known = all.some((c) => c.key === `claim:${id}`);
   const byPeer = all.filter((c) => (JSON.parse(c.value) as Claim).peer === claim.peer).length;

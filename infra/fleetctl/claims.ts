@@ -62,6 +62,12 @@ function claimText(claim: Claim): string[] {
     plain(`serial ${claim.serial}, ${whose}${claim.contested ? ", CONTESTED: others claim this serial too" : ""}`),
     plain(`  ${claim.code}: ${claim.detail}`),
     plain(`  UUID ${claim.uuid}, from ${claim.peer}, ${claim.at}`),
-    ...claim.eks.map(({ digest, says }) => plain(`  EK ${digest}${says === null ? ", no certificate" : `: ${says}`}`)),
+    ...claim.eks.map(({ digest, says }) => plain(`  EK ${ekText(digest, says)}`)),
   ];
+}
+
+// What a certificate says begins with the digest of its key, which is the EK's own unless somebody mixed them up.
+function ekText(digest: string, says: string | null): string {
+  if (says === null) return `${digest}, no certificate`;
+  return says.startsWith(digest) ? says : `${digest}: ${says}`;
 }

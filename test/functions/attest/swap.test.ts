@@ -249,6 +249,20 @@ it("a claim is not written over by whoever repeats its public areas: both stand,
   expect(other?.eks.every((ek) => ek.says?.startsWith("of another key than this EK, "))).toBe(true);
 });
 
+it("a machine that is declared after it came is no rival of its own claim", async () => {
+  const stranger = await machineOf(newBoard);
+  expectCode(await stranger.begin(), 409, "unknown-serial");
+  deps.world.netbox.declare({
+    ...aDevice(),
+    ...{ id: 8, name: "w8", serial: stranger.serial, approvedEks: [] },
+    ...{ interfaces: [], oobAddress: null, installDiskSerial: null },
+  });
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expectCode(await stranger.begin(), 409, "ek-not-approved");
+  const own = (await claims()).filter((claim) => claim.serial === stranger.serial);
+  expect(own).toMatchObject([{ device: "w8", code: "ek-not-approved", contested: false }]);
+});
+
 it("the owner's word between the two steps ends the session", async () => {
   const begun = await before.begun();
   await change({ approvedEks: bindings([...(await oldBoard.ekDigests()), ...(await newBoard.ekDigests())], "SCAN:2") });
