@@ -27,17 +27,17 @@ async function freePort(): Promise<number> {
 /** Starts functions/serve.ts; resolves with its exit code and words, or once it is ready. */
 function start(change: Record<string, string> = {}): Promise<{ ready: boolean; code: number | null; said: string }> {
   const folder = fileURLToPath(new URL("../..", import.meta.url));
-  const started = spawn(process.execPath, ["functions/serve.ts"], { cwd: folder, env: { ...env, ...change } });
+  // One pipe for both, so that what was logged before "ready" is read before it.
+  const command = ["-c", 'exec "$0" functions/serve.ts 2>&1', process.execPath];
+  const started = spawn("/bin/sh", command, { cwd: folder, env: { ...env, ...change } });
   child = started;
   let said = "";
-  started.stderr.on("data", (part: Buffer) => {
-    said += part;
-  });
   return new Promise((resolve) => {
     started.stdout.on("data", (part: Buffer) => {
-      if (part.toString().includes("ready\n")) resolve({ ready: true, code: null, said });
+      said += part;
+      if (/^ready$/m.test(said)) resolve({ ready: true, code: null, said });
     });
-    started.once("exit", (code) => resolve({ ready: false, code, said }));
+    started.once("close", (code) => resolve({ ready: false, code, said }));
   });
 }
 
@@ -197,7 +197,7 @@ it("serves its three listeners, knows its administrators, keeps codes out of its
   const [device = 0, admin = 0, metrics = 0] = ports;
   expect((await start()).ready).toBe(true);
   let log = "";
-  child?.stderr?.on("data", (part: Buffer) => {
+  child?.stdout?.on("data", (part: Buffer) => {
     log += part;
   });
   const code = "ABCDEFGHIJKLMNOPQRSTUVWXY2";
