@@ -88,7 +88,7 @@ function appOf(env: Env): ReturnType<typeof attestApp> {
       beginPerMinute: 6000,
       beginInFlight: 64,
       bodyMs: 10_000,
-      bodiesPerPeer: 16,
+      bodiesPerPeer: 64,
       bodiesInAll: 256,
       configFailuresPerMinute: 30,
       configFailuresInAll: 600,

@@ -39,51 +39,63 @@ export function importPublicKey(key: PublicKey): ImportedKey | null {
 // As PEM text: on Node it takes half the time of JWK or DER, and workerd reads padding options with no other form.
 function createKey(key: PublicKey): ImportedKey | null {
   try {
-    const pem = pemOf(key.type === "rsa" ? rsaSpki(key) : ecSpki(key));
+    const pem =
+      key.type === "rsa"
+        ? pemOf("RSA PUBLIC KEY", derOf(0x30, derInteger(key.modulus), derInteger(key.exponent)))
+        : pemOf("PUBLIC KEY", ecSpki(key));
     return { object: createPublicKey(pem), pem };
   } catch {
     return null;
   }
 }
 
-/** AlgorithmIdentifiers, DER: rsaEncryption with NULL, id-ecPublicKey with each curve. @see RFC 3279, RFC 5480 */
-const RSA_ENCRYPTION = [0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00];
-const EC_PUBLIC_KEY = [0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
-const CURVES: Readonly<Record<CurveName, readonly number[]>> = {
-  "P-256": [0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07],
-  "P-384": [0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x22],
-  "P-521": [0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x23],
+/** AlgorithmIdentifiers, DER: id-ecPublicKey with each curve. @see RFC 5480 section 2.1.1 */
+const EC_ALGORITHMS: Readonly<Record<CurveName, Uint8Array>> = {
+  "P-256": Buffer.from("301306072a8648ce3d020106082a8648ce3d030107", "hex"),
+  "P-384": Buffer.from("301006072a8648ce3d020106052b81040022", "hex"),
+  "P-521": Buffer.from("301006072a8648ce3d020106052b81040023", "hex"),
 };
-
-function rsaSpki(key: RsaPublicKey): Uint8Array {
-  const numbers = derOf(0x30, derInteger(key.modulus), derInteger(key.exponent));
-  return derOf(0x30, Uint8Array.from(RSA_ENCRYPTION), derOf(0x03, Uint8Array.of(0), numbers));
-}
+const UNCOMPRESSED = Uint8Array.of(0, 4);
+const ZERO = Uint8Array.of(0);
+const EMPTY = new Uint8Array(0);
 
 function ecSpki(key: EcPublicKey): Uint8Array {
   const size = CURVE_BYTES[key.curve];
-  const algorithm = derOf(0x30, Uint8Array.from([...EC_PUBLIC_KEY, ...CURVES[key.curve]]));
-  const point = derOf(0x03, Uint8Array.of(0, 4), leftPad(key.x, size), leftPad(key.y, size));
-  return derOf(0x30, algorithm, point);
+  const point = derOf(0x03, UNCOMPRESSED, leftPad(key.x, size), leftPad(key.y, size));
+  return derOf(0x30, EC_ALGORITHMS[key.curve], point);
 }
 
-function pemOf(spki: Uint8Array): string {
-  const lines = Buffer.from(spki).toString("base64").replace(/.{64}/g, "$&\n");
-  return `-----BEGIN PUBLIC KEY-----\n${lines}\n-----END PUBLIC KEY-----\n`;
+function pemOf(label: string, der: Uint8Array): string {
+  const text = Buffer.from(der.buffer, der.byteOffset, der.length).toString("base64");
+  let lines = "";
+  for (let i = 0; i < text.length; i += 64) lines += `${text.slice(i, i + 64)}\n`;
+  return `-----BEGIN ${label}-----\n${lines}-----END ${label}-----\n`;
 }
 
 /** One DER element around its parts, of at most 65,535 bytes. */
 export function derOf(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Uint8Array.from([tag, ...size]), ...parts]);
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const head = length < 0x80 ? 2 : length < 0x100 ? 3 : 4;
+  const out = new Uint8Array(head + length);
+  out[0] = tag;
+  if (head > 2) out[1] = 0x80 + head - 2;
+  if (head > 3) out[2] = length >> 8;
+  out[head - 1] = length & 0xff;
+  let at = head;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
 }
 
 /** A positive INTEGER, without needless zeros. */
 export function derInteger(value: Uint8Array): Uint8Array {
-  const first = value.findIndex((octet) => octet !== 0);
-  const digits = first < 0 ? Uint8Array.of(0) : value.subarray(first);
-  return derOf(0x02, ...((digits[0] ?? 0) >= 0x80 ? [Uint8Array.of(0)] : []), digits);
+  let first = 0;
+  while (first < value.length - 1 && value[first] === 0) first++;
+  const digits = value.length === 0 ? ZERO : value.subarray(first);
+  return derOf(0x02, (digits[0] ?? 0) >= 0x80 ? ZERO : EMPTY, digits);
 }
 
 /** Whether the key can be used at all. */

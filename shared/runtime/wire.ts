@@ -157,7 +157,7 @@ export async function wire(s: Settings, checkPolicy: PolicyCheck): Promise<Wired
         beginPerMinute: s.FLEET_RATE_BEGIN,
         beginInFlight: 64,
         bodyMs: 10_000,
-        bodiesPerPeer: 16,
+        bodiesPerPeer: 64,
         bodiesInAll: 256,
         configFailuresPerMinute: 30,
         configFailuresInAll: 600,

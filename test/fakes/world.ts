@@ -102,7 +102,7 @@ export function fakeDeps(world: FakeWorld): FakeDeps {
       beginPerMinute: 1000,
       beginInFlight: 64,
       bodyMs: 10_000,
-      bodiesPerPeer: 16,
+      bodiesPerPeer: 64,
       bodiesInAll: 256,
       configFailuresPerMinute: 30,
       configFailuresInAll: 600,

@@ -46,7 +46,7 @@ async function startNode(peers: Peers): Promise<Host> {
       beginPerMinute: 6000,
       beginInFlight: 64,
       bodyMs: 10_000,
-      bodiesPerPeer: 16,
+      bodiesPerPeer: 64,
       bodiesInAll: 256,
       configFailuresPerMinute: 30,
       configFailuresInAll: 600,
