@@ -45,7 +45,7 @@ export const DEFAULT_DURATIONS = {
   /** ADR 0007: how long the identity before a renewal is accepted while the new one was not used. */
   identityOverlapMs: 30 * DAY,
   /** ADR 0007: how long after it was issued an identity is renewed at the earliest. */
-  renewIntervalMs: HOUR,
+  renewIntervalMs: MINUTE,
   /** spec/30 "SPIRE": age of a verdict that still lists. */
   attestMaxAgeMs: 30 * DAY,
   /** spec/30 head: a device observed longer ago is read again before its steps are applied. */
