@@ -10,6 +10,7 @@ import { DEFAULT_DURATIONS, type Durations } from "../shared/fleet/limits.ts";
 import { PortError } from "../shared/ports/error.ts";
 import type { PolicyTexts } from "../shared/ports/policy.ts";
 import type { Deps } from "../shared/runtime/deps.ts";
+import { LISTENER_LIMITS } from "../shared/runtime/limits.ts";
 import { fetchClient, type ServiceBinding } from "./kubernetes.ts";
 
 /** Bindings of the worker (workerd.capnp, wrangler.jsonc): all of them texts, but the Kubernetes API. */
@@ -86,12 +87,7 @@ function appOf(env: Env): ReturnType<typeof attestApp> {
     sessionKeys: [new TextEncoder().encode(env.SESSION_KEY)],
     limits: {
       beginPerMinute: 6000,
-      beginInFlight: 64,
-      bodyMs: 10_000,
-      bodiesPerPeer: 64,
-      bodiesInAll: 256,
-      configFailuresPerMinute: 30,
-      configFailuresInAll: 600,
+      ...LISTENER_LIMITS,
     },
     trustedProxies: [],
   };

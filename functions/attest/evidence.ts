@@ -13,7 +13,7 @@ import { provenChecks } from "../../shared/attest/proven.ts";
 import { readReport } from "../../shared/attest/report.ts";
 import { attestQualifyingData, type ConfirmClaims, type EvidenceClaims } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
-import { type Check, type Refusal, refusal, type Verdict } from "../../shared/attest/verdict.ts";
+import { type Check, firstFailure, type Refusal, refusal, type Verdict } from "../../shared/attest/verdict.ts";
 import { type QuoteStageInput, verifyQuoteStage } from "../../shared/attest/verify.ts";
 import { loadFleet } from "../../shared/engine/records.ts";
 import { rememberVerdict } from "../../shared/engine/verdicts.ts";
@@ -142,7 +142,7 @@ async function certificates(deps: Deps, device: Device, record: DeviceRecord, cl
   const changes = needsChanges(device, record) ? await world.netbox.changes(device.id) : [];
   const { fleet } = await loadFleet(world);
   const lasting = earnsIdentity(device, record, { changes, netboxUser, epochMs: fleet.epochMs });
-  const issued = await issueIdentity(world.signer, {
+  return issueIdentity(world.signer, {
     deviceName: device.name,
     chassisSerial: device.serial,
     trustDomain: world.settings.trustDomain,
@@ -153,7 +153,6 @@ async function certificates(deps: Deps, device: Device, record: DeviceRecord, cl
     lifetimeMs: lasting ? durations.identityMs : durations.visitIdentityMs,
     random: (count) => world.entropy.bytes(count),
   });
-  return issued;
 }
 
 /** Certificates for the machine as NetBox has it before and after the signer's work: each may have taken its time. */
@@ -198,10 +197,8 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
   const moved = await remember(deps, now.device, claims, verdict);
   if (moved !== null) return problem(moved.code, moved.detail);
   if (verdict.result === "fail") {
-    const first = verdict.checks.find((check) => !check.ok);
-    return problem(verdict.codes[0] ?? "quote-invalid", `${first?.name}: ${first?.seen}; expected ${first?.expected}`, {
-      verdict,
-    });
+    const { code, detail } = firstFailure(verdict);
+    return problem(code, detail, { verdict });
   }
   const mac = await recordMac(deps, device, report.mac);
   if (mac !== null) return problem(mac.code, mac.detail, { verdict });

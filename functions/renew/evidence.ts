@@ -12,7 +12,7 @@ import { provenChecks } from "../../shared/attest/proven.ts";
 import { readCommandLine } from "../../shared/attest/report.ts";
 import { type RenewClaims, renewQualifyingData } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
-import type { RefusalCode, Verdict } from "../../shared/attest/verdict.ts";
+import { firstFailure, type RefusalCode, type Verdict } from "../../shared/attest/verdict.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import { rememberVerdict } from "../../shared/engine/verdicts.ts";
 import { approvedDigests } from "../../shared/fleet/binding.ts";
@@ -145,9 +145,8 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
   const { record, wasQuarantined } = await remember(deps, claims, node, verdict);
   const { name } = node.device;
   if (verdict.result === "fail") {
-    const first = verdict.checks.find((check) => !check.ok);
-    const detail = `${first?.name}: ${first?.seen}; expected ${first?.expected}`;
-    return problem(verdict.codes[0] ?? "quote-invalid", detail, { verdict });
+    const { code, detail } = firstFailure(verdict);
+    return problem(code, detail, { verdict });
   }
   if (wasQuarantined) {
     const ends = "its quarantine ends with this passing quote; the next renewal renews";

@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { fromBase64 } from "../../shared/attest/hex.ts";
 
 /** Evidence is bounded to 2 MiB on the wire; a bundle of it in base64, and any real event log, is well below this. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -24,12 +25,7 @@ export async function readInput(path: string): Promise<Uint8Array | string> {
 /** A JSON file's value, or why there is none. */
 export async function readJsonInput(path: string): Promise<{ readonly value: unknown } | string> {
   const bytes = await readInput(path);
-  if (typeof bytes === "string") return bytes;
-  try {
-    return { value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) };
-  } catch {
-    return "no JSON";
-  }
+  return typeof bytes === "string" ? bytes : parseJson(bytes);
 }
 
 /**
@@ -39,9 +35,18 @@ export async function readJsonInput(path: string): Promise<{ readonly value: unk
 export async function readLogInput(path: string): Promise<Uint8Array | string> {
   const bytes = await readInput(path);
   if (typeof bytes === "string" || bytes[0] !== "{".charCodeAt(0)) return bytes;
-  const json = await readJsonInput(path);
+  const json = parseJson(bytes);
   if (typeof json === "string") return json;
   const { value } = json;
   const log = typeof value === "object" && value !== null && "eventLog" in value ? value.eventLog : undefined;
-  return typeof log === "string" ? new Uint8Array(Buffer.from(log, "base64")) : "an object without an eventLog";
+  if (typeof log !== "string") return "an object without an eventLog";
+  return fromBase64(log) ?? "an eventLog that is no base64";
+}
+
+function parseJson(bytes: Uint8Array): { readonly value: unknown } | string {
+  try {
+    return { value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) };
+  } catch {
+    return "no JSON";
+  }
 }

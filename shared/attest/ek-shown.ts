@@ -25,7 +25,8 @@ export interface EkShown {
 }
 
 /**
- * Describes an EK certificate that came with an EK (null: it is not known with which), also one that cannot be read: it is evidence for people, never a reason to stop a machine.
+ * Describes an EK certificate that came with an EK (null: it is not known with which), also one that cannot be read: it
+ * is evidence for people, never a reason to stop a machine.
  * @see spec/20-verification.md "EK certificates"
  */
 export function showEkCertificate(bytes: Uint8Array, roots: EkRoots | null, ek: string | null): EkShown {

@@ -3,23 +3,15 @@ import { readCertificate } from "../formats/x509/certificate.ts";
 import type { IssuerAlgorithm } from "../formats/x509/issued.ts";
 import { certificatePem } from "../formats/x509/pem.ts";
 import { certificateToSign, signedCertificate } from "./certificates.ts";
-import { toHex } from "./hex.ts";
-import { spkiSha256 } from "./spki.ts";
-
-/** What a record keeps of a certificate. */
-interface IssuedCertificate {
-  readonly serialNumber: string;
-  readonly spkiSha256: string;
-  readonly notAfterMs: number;
-}
+import { type RecordedCertificate, recordedCertificate } from "./node-certificate.ts";
 
 export interface Issued {
   /** Leaf first, with chain. */
   readonly ldevidPem: string;
   readonly lakPem: string;
   readonly identity: {
-    readonly ldevid: IssuedCertificate;
-    readonly lak: IssuedCertificate;
+    readonly ldevid: RecordedCertificate;
+    readonly lak: RecordedCertificate;
     readonly subject: string;
     readonly issuedAtMs: number;
   };
@@ -67,11 +59,7 @@ export async function issueIdentity(
     return {
       pem: [der, ...chain].map(certificatePem).join(""),
       subject: read.subjectText,
-      record: {
-        serialNumber: toHex(read.serialNumber),
-        spkiSha256: spkiSha256(read.spki),
-        notAfterMs: read.notAfterMs,
-      },
+      record: recordedCertificate(read),
     };
   };
   const ldevid = await issue("ldevid", about.ldevid);

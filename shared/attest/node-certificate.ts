@@ -87,11 +87,13 @@ function profileProblem(kind: NodeCertificateKind, certificate: Certificate): st
 }
 
 /** What a record keeps of a certificate. */
-export function recordedCertificate({ serialNumber, spki, notAfterMs }: Certificate): {
-  serialNumber: string;
-  spkiSha256: string;
-  notAfterMs: number;
-} {
+export interface RecordedCertificate {
+  readonly serialNumber: string;
+  readonly spkiSha256: string;
+  readonly notAfterMs: number;
+}
+
+export function recordedCertificate({ serialNumber, spki, notAfterMs }: Certificate): RecordedCertificate {
   return { serialNumber: toHex(serialNumber), spkiSha256: spkiSha256(spki), notAfterMs };
 }
 

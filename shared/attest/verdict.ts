@@ -117,7 +117,7 @@ export interface Verdict {
   readonly secureBoot: boolean | null;
   readonly dbxHash: string | null;
   readonly sbatLevel: string | null;
-  /** False where the class asks for no Secure Boot: the boot then proves nothing. */
+  /** False where the class asks for no Secure Boot, or PCR 7 does not prove it on: the boot then proves nothing. */
   readonly bootProven: boolean;
   readonly profile: string | null;
   readonly purpose: Purpose;
@@ -130,9 +130,19 @@ export type Purpose = "intake" | "renewal";
 export function refusal(code: RefusalCode, name: string, seen: string, expected: string): Refusal {
   return {
     code,
-    detail: `${name}: ${seen}; expected ${expected}`,
+    detail: failureText({ name, seen, expected }),
     check: { name, ok: false, code, seen, expected },
   };
+}
+
+function failureText({ name, seen, expected }: Pick<Check, "name" | "seen" | "expected">): string {
+  return `${name}: ${seen}; expected ${expected}`;
+}
+
+/** What a failed verdict is told by: its first code, and the first check that failed. */
+export function firstFailure({ codes, checks }: Pick<Verdict, "codes" | "checks">): Pick<Refusal, "code" | "detail"> {
+  const failed = checks.find((check) => !check.ok);
+  return { code: codes[0] ?? "quote-invalid", detail: failed ? failureText(failed) : "no check passed" };
 }
 
 /** The codes of failed checks, each once. */

@@ -1,3 +1,13 @@
+/** The bounds of every listener but the rate of begin, which is a setting. @see spec/00-overview.md "Listeners and callers" */
+export const LISTENER_LIMITS = {
+  beginInFlight: 64,
+  bodyMs: 10_000,
+  bodiesPerPeer: 64,
+  bodiesInAll: 256,
+  configFailuresPerMinute: 30,
+  configFailuresInAll: 600,
+};
+
 /** Counts per key in windows of a minute; one process's own count is enough to slow a guesser down. */
 export class RateLimit {
   readonly #perMinute: number;

@@ -17,6 +17,7 @@ import type { SignerPort } from "../ports/signer.ts";
 import type { StorePort } from "../ports/store.ts";
 import type { Settings } from "./config.ts";
 import type { AdminDeps } from "./deps.ts";
+import { LISTENER_LIMITS } from "./limits.ts";
 import { createLog } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 
@@ -155,12 +156,7 @@ export async function wire(s: Settings, checkPolicy: PolicyCheck): Promise<Wired
       sessionKeys: s.sessionKeys,
       limits: {
         beginPerMinute: s.FLEET_RATE_BEGIN,
-        beginInFlight: 64,
-        bodyMs: 10_000,
-        bodiesPerPeer: 64,
-        bodiesInAll: 256,
-        configFailuresPerMinute: 30,
-        configFailuresInAll: 600,
+        ...LISTENER_LIMITS,
       },
       trustedProxies: s.FLEET_TRUSTED_PROXIES,
       adminToken: s.FLEET_ADMIN_TOKEN_FILE ?? null,

@@ -8,6 +8,7 @@ import type { EngineEvent, World } from "../../shared/engine/world.ts";
 import type { FleetSettings } from "../../shared/fleet/limits.ts";
 import type { PolicyTexts } from "../../shared/ports/policy.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
+import { LISTENER_LIMITS } from "../../shared/runtime/limits.ts";
 import type { FakeAuthority } from "./authority.ts";
 import { FakeBootPlane } from "./boot-plane.ts";
 import { FakeNetBox } from "./netbox.ts";
@@ -100,12 +101,7 @@ export function fakeDeps(world: FakeWorld): FakeDeps {
     sessionKeys: [systemEntropy.bytes(32)],
     limits: {
       beginPerMinute: 1000,
-      beginInFlight: 64,
-      bodyMs: 10_000,
-      bodiesPerPeer: 64,
-      bodiesInAll: 256,
-      configFailuresPerMinute: 30,
-      configFailuresInAll: 600,
+      ...LISTENER_LIMITS,
     },
     trustedProxies: [],
     lines,

@@ -9,6 +9,7 @@ import { createNetBox } from "../../../shared/adapters/netbox/netbox.ts";
 import { systemClock } from "../../../shared/adapters/system/clock.ts";
 import { systemEntropy } from "../../../shared/adapters/system/entropy.ts";
 import type { World } from "../../../shared/engine/world.ts";
+import { LISTENER_LIMITS } from "../../../shared/runtime/limits.ts";
 import { FakeBootPlane } from "../../fakes/boot-plane.ts";
 import { FakeWorkloadCluster } from "../../fakes/workload-cluster.ts";
 import { SETTINGS } from "../../scenarios/fixtures.ts";
@@ -44,12 +45,7 @@ async function startNode(peers: Peers): Promise<Host> {
     sessionKeys: [systemEntropy.bytes(32)],
     limits: {
       beginPerMinute: 6000,
-      beginInFlight: 64,
-      bodyMs: 10_000,
-      bodiesPerPeer: 64,
-      bodiesInAll: 256,
-      configFailuresPerMinute: 30,
-      configFailuresInAll: 600,
+      ...LISTENER_LIMITS,
     },
     trustedProxies: [],
   });

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { describeLog } from "../../../shared/attest/describe-log.ts";
@@ -82,6 +83,16 @@ test("the text: state, facts, authorities, PCRs, records, and problems with thei
   expect(good.out).toMatch(/\n {2}record 4 at byte 319 +PCR 7 +EV_EFI_VARIABLE_DRIVER_CONFIG +53 bytes +sha256 ccfc4b/);
   const bad = await run(["eventlog", vectorPath("eventlogs/syn-pcr-index-24.bin")]);
   expect(bad.out).toMatch(/: malformed\nproblems\n {2}record 7 at byte \d+ +event-log-malformed +.*PCR index 24/);
+});
+
+test("a bundle on stdin is read once", async () => {
+  const set = vmSets().find((one) => one.name === "debian-ms");
+  if (!set) throw new Error("no set");
+  const main = new URL("../../../infra/fleetctl/main.ts", import.meta.url).pathname;
+  const input = JSON.stringify(vmBundle(set));
+  const piped = spawnSync(process.execPath, [main, "eventlog", "-"], { input, encoding: "utf8" });
+  expect([piped.status, piped.stdout]).toEqual([0, expect.stringMatching(/^-: well-formed\n/)]);
+  expect((await run(["eventlog", jsonFile({ eventLog: "?" })])).err).toMatch(/an eventLog that is no base64/);
 });
 
 test("no file, and a bundle without a log, are malformed and told on stderr", async () => {

@@ -21,8 +21,11 @@ const nonce = new Uint8Array(32).fill(9);
 const report = new TextEncoder().encode(JSON.stringify({ commandLine: "console=ttyS0" }));
 const ldevidPublic = vector("vm/lab-sb-on/ldevid.pub.tpm2b");
 
-function quoteOf(extraData: Uint8Array, changes: { magic?: number } = {}): Uint8Array {
-  const values = Buffer.concat(select.map((pcr) => Buffer.from(pcrs[pcr] ?? "", "hex")));
+type Quoted = { magic?: number; pcrs?: Record<string, string> };
+
+function quoteOf(extraData: Uint8Array, changes: Quoted = {}): Uint8Array {
+  const quoted = changes.pcrs ?? pcrs;
+  const values = Buffer.concat(select.map((pcr) => Buffer.from(quoted[pcr] ?? "", "hex")));
   return encode(TPMS_ATTEST, {
     magic: changes.magic ?? 0xff544347,
     type: 0x8018,
@@ -217,20 +220,7 @@ describe("what an accepted bundle leaves open is said in it", () => {
   });
   test("authorities are judged with Secure Boot on alone, where no class says else", () => {
     const off = buildLog([...variables(lab, Uint8Array.of(0)), separator, authority("db", lab)]);
-    const values = Buffer.concat(select.map((pcr) => Buffer.from(off.pcrs[pcr] ?? "", "hex")));
-    const extraData = attestQualifyingData(nonce, report);
-    const attest = encode(TPMS_ATTEST, {
-      magic: 0xff544347,
-      type: 0x8018,
-      qualifiedSigner: new Uint8Array(34),
-      extraData,
-      clockInfo: { clock: 1n, resetCount: 2, restartCount: 3, safe: 1 },
-      firmwareVersion: 4n,
-      attested: {
-        pcrSelect: [pcrSelection(0x000b, select)],
-        pcrDigest: new Uint8Array(createHash("sha384").update(values).digest()),
-      },
-    });
+    const attest = quoteOf(attestQualifyingData(nonce, report), { pcrs: off.pcrs });
     const quote = { attest: base64(attest), signature: base64(ak.sign(attest)) };
     const { secureBoot: _, ...rest } = bundle;
     const value = { ...rest, quote, pcrs: { sha256: off.pcrs }, eventLog: base64(off.log) };
