@@ -7,6 +7,7 @@ import { conflictOf, inventory } from "../../shared/engine/observe.ts";
 import { loadRecord, updateRecord } from "../../shared/engine/records.ts";
 import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
 import type { Device } from "../../shared/fleet/device.ts";
+import { isInstalledSerial, nodeNameIn } from "../../shared/fleet/installed-name.ts";
 import { withAttention } from "../../shared/fleet/plan/quarantine.ts";
 import { type IdentityUse, identityUse, RENEWAL, renewalBar } from "../../shared/fleet/plan/renewal.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
@@ -48,34 +49,28 @@ export async function admitted(deps: Deps, claims: RenewClaims): Promise<Admitte
   const bar = renewalBar(device, record);
   if (bar !== null) return no(bar.code, bar.detail);
   const subject = nodeSubject(ldevid);
+  const nodeName = subject && nodeNameIn(subject.commonName);
   const { installed } = record;
-  if (subject === null || installed === null) return no("identity-unknown", "the LDevID names no node");
-  const fault = await deviceFault(deps, device, subject);
-  if (fault === null) {
-    const nodeName = nameIn(subject.commonName);
+  if (subject === null || nodeName === null || installed === null)
+    return no("identity-unknown", "the LDevID names no node");
+  const fault = await deviceFault(deps, device, { ...subject, nodeName });
+  if (fault === null)
     return { ok: true, device, installed, use, nodeName, chassisSerial: device.serial, lakSpkiSha256: lak.spkiSha256 };
-  }
   // The node proved itself and waits for a person: its page, journal and fleetctl say the same words.
   await updateRecord(world, device, (r) => withAttention(r, fault.code, fault.detail, RENEWAL, nowMs));
   return no(fault.code, fault.detail);
 }
 
-/** A node's name holds no dot: what follows it names the TPM. */
-const nameIn = (commonName: string): string => commonName.slice(0, commonName.lastIndexOf("."));
-
 /** What NetBox or git says of the device that its certificates contradict. */
 async function deviceFault(
   deps: Deps,
   device: Device,
-  subject: { readonly commonName: string; readonly chassisSerial: string },
+  node: { readonly commonName: string; readonly nodeName: string; readonly chassisSerial: string },
 ): Promise<{ code: RefusalCode; detail: string } | null> {
   const { world } = deps;
   const approved = approvedDigests(device.approvedEks);
-  const nodeName = nameIn(subject.commonName);
-  if (
-    subject.chassisSerial.toLowerCase() !== device.serial.toLowerCase() ||
-    subject.commonName !== nodeCommonName(nodeName, approved)
-  )
+  const { commonName, nodeName, chassisSerial } = node;
+  if (!isInstalledSerial(device, { serial: chassisSerial }) || commonName !== nodeCommonName(nodeName, approved))
     return { code: "identity-changed", detail: `serial or approved EKs of ${device.name} are not its certificate's` };
   if (outsidePins((await world.policy.current()).ekPins, device.name, approved))
     return { code: "ek-not-pinned", detail: "a NetBox binding lies outside FLEET_EK_PINS" };

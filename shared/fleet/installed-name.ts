@@ -17,12 +17,16 @@ function only(subject: string, attribute: string): string | null {
 export function installedAs({ identity }: Pick<DeviceRecord, "identity">): InstalledAs | null {
   const subject = identity?.subject ?? "";
   const serial = only(subject, "SERIALNUMBER");
-  // A node's name holds no dot: what follows it in the CN names the TPM.
-  const [, name] = /^([^.]+)\.[0-9a-f]{16}$/.exec(only(subject, "CN") ?? "") ?? [];
-  return name === undefined || serial === null ? null : { name, serial };
+  const name = nodeNameIn(only(subject, "CN") ?? "");
+  return name === null || serial === null ? null : { name, serial };
+}
+
+/** The node's name in an LDevID's CN, or null where it is none: a name holds no dot, and what follows it names the TPM. */
+export function nodeNameIn(commonName: string): string | null {
+  return /^([^.]+)\.[0-9a-f]{16}$/.exec(commonName)?.[1] ?? null;
 }
 
 /** Whether NetBox's serial is the certificate's: firmware and people write it in either case. */
-export function isInstalledSerial(device: Pick<Device, "serial">, installed: InstalledAs): boolean {
+export function isInstalledSerial(device: Pick<Device, "serial">, installed: Pick<InstalledAs, "serial">): boolean {
   return device.serial.toLowerCase() === installed.serial.toLowerCase();
 }
