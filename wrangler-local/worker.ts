@@ -5,6 +5,7 @@ import { createMemoryStore } from "../shared/adapters/memory/store.ts";
 import { createNetBox } from "../shared/adapters/netbox/netbox.ts";
 import { systemClock } from "../shared/adapters/system/clock.ts";
 import { systemEntropy } from "../shared/adapters/system/entropy.ts";
+import { systemSleep } from "../shared/adapters/system/sleep.ts";
 import type { World } from "../shared/engine/world.ts";
 import { DEFAULT_DURATIONS, type Durations } from "../shared/fleet/limits.ts";
 import { PortError } from "../shared/ports/error.ts";
@@ -52,7 +53,11 @@ function worldOf(env: Env): World {
       { keyFile: "CA_KEY_PEM", chainFile: "CA_CHAIN_PEM" },
       { key: env.CA_KEY_PEM, chain: env.CA_CHAIN_PEM },
     ),
-    files: { writeSpireNodes: async () => undefined, writeEvidence: async () => undefined },
+    files: {
+      writeSpireNodes: async () => undefined,
+      readSpireNodes: async () => '{"nodes":[]}',
+      writeEvidence: async () => undefined,
+    },
     policy: { current: async () => policy },
     clock: systemClock,
     entropy: systemEntropy,
@@ -83,6 +88,7 @@ function appOf(env: Env): ReturnType<typeof attestApp> {
   const deps: Deps = {
     world: worldOf(env),
     metrics: { answer: () => undefined },
+    sleep: systemSleep,
     log: { info: say("info"), error: say("error") },
     sessionKeys: [new TextEncoder().encode(env.SESSION_KEY)],
     limits: {

@@ -24,6 +24,8 @@ const DURATION_WORDS: Readonly<Record<keyof typeof DEFAULT_DURATIONS, string>> =
   refetchedMs: "how long the conditions of a repeated or a missing read stay",
   sessionMs: "life of an attestation's session",
   sessionMarkerSlackMs: "what its marker outlives it by",
+  fullWalkMs: "age of the last whole reading of NetBox after which a pass reads all of it again",
+  walkSlackMs: "how far before that reading's start a pass in between asks for rows that moved",
   inventoryCopyMs: "age of the inventory copy that `begin` reads",
   claimMs: "how long a claim that nobody approved is kept",
   identityMs: "life of a node's certificates",

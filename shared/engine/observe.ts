@@ -105,7 +105,7 @@ export async function observeDevice(
   const bootPlane =
     bulk !== null
       ? bulk.bootPlane && ofDevice(bulk.bootPlane, device.id)
-      : await seen(world, device.name, () => world.bootPlane.objects(device.id));
+      : await seen(world, device.name, () => world.bootPlane.objects([device.id]));
   const cluster = await lookAtCluster(world, device, record, bulk);
   const changes = needsChanges(device, record)
     ? await seen(world, device.name, () => world.netbox.changes(device.id))

@@ -36,15 +36,15 @@ export async function loadRecord(records: RecordsPort, device: Pick<Device, "id"
     : { record: parseRecord(stored), resourceVersion: stored.resourceVersion };
 }
 
+/** `open`: whether a pass has to look at the device; all but a pass that has just looked says so. */
 export async function storeRecord(
   records: RecordsPort,
   record: DeviceRecord,
   resourceVersion: string | null,
+  open = true,
 ): Promise<Loaded> {
-  const stored = await records.put(
-    { deviceId: record.deviceId, name: record.name, uuid: record.uuid, text: JSON.stringify(record) },
-    resourceVersion,
-  );
+  const { deviceId, name, uuid } = record;
+  const stored = await records.put({ deviceId, name, uuid, open, text: JSON.stringify(record) }, resourceVersion);
   return { record, resourceVersion: stored.resourceVersion };
 }
 

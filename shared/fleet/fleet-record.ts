@@ -9,9 +9,16 @@ export const fleetRecordSchema = z.strictObject({
   epochMs: ms,
   slots: z.array(slotSchema),
   failed: z.array(z.strictObject({ deviceId: z.number().int().positive(), atMs: ms })),
+  /** Last complete walk of NetBox by each shard ("" where there is one): its start, the newest row, devices seen. */
+  walks: z
+    .record(
+      z.string(),
+      z.strictObject({ startMs: ms, newest: z.string().nullable(), devices: z.number().int().nonnegative() }),
+    )
+    .default({}),
 });
 export type FleetRecord = z.output<typeof fleetRecordSchema>;
 
 export function newFleetRecord(nowMs: number): FleetRecord {
-  return { version: 1, epochMs: nowMs, slots: [], failed: [] };
+  return { version: 1, epochMs: nowMs, slots: [], failed: [], walks: {} };
 }

@@ -38,6 +38,9 @@ export const DEFAULT_DURATIONS = {
   sessionMarkerSlackMs: MINUTE,
   /** spec/10 "begin": inventory copy and claims of unknown machines. */
   inventoryCopyMs: 30 * SECOND,
+  /** spec/30 "Observed": age of the last whole walk of NetBox, and how far before it a pass between asks what moved. */
+  fullWalkMs: 10 * MINUTE,
+  walkSlackMs: 15 * MINUTE,
   claimMs: 7 * DAY,
   /** spec/10 "evidence": life of certificates for the recorded identity, and for any other passing boot. */
   identityMs: 365 * DAY,

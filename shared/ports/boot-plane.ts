@@ -12,8 +12,8 @@ import type {
  * labels. Every method throws PortError; writes go out with fieldValidation=Strict.
  */
 export interface BootPlanePort {
-  /** All labelled objects; `deviceId` narrows to one device's. */
-  objects(deviceId?: number): Promise<BootPlaneObjects>;
+  /** All labelled objects; `deviceIds` narrows to those devices'. */
+  objects(deviceIds?: readonly number[]): Promise<BootPlaneObjects>;
   /** Creates the Hardware or Machine, or patches what differs (the annotations of others stay). */
   apply(manifest: HardwareManifest | MachineManifest): Promise<void>;
   /** `conflict` where the name exists. */

@@ -1,5 +1,18 @@
 import type { ChangeEntry, Device, DevicePatch, JournalLevel } from "../fleet/device.ts";
 
+/** NetBox ids from the first to the last, both included. */
+export interface IdRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Moved {
+  /** Devices of which the row, an interface, a MAC, an address or a cable moved; some may be of another role. */
+  readonly ids: readonly number[];
+  /** `last_updated` of the role's own rows among them. */
+  readonly rows: readonly string[];
+}
+
 /**
  * NetBox: the owners' declarations and requests. Every method throws PortError; every listed row is checked again by
  * the adapter for the fleet's role, since NetBox ignores filters that it does not know (facts/netbox.md).
@@ -7,8 +20,10 @@ import type { ChangeEntry, Device, DevicePatch, JournalLevel } from "../fleet/de
 export interface NetBoxPort {
   /** Refuses (`rejected`) a NetBox older than 4.6, which has no ETag. Returns the version. */
   checkVersion(): Promise<string>;
-  /** All devices of the role by bulk reads with their interfaces, MACs, cables and addresses; `ids` reads only those. */
-  devices(ids?: readonly number[]): Promise<Device[]>;
+  /** Devices of the role by bulk reads with their interfaces, MACs, cables and addresses: all, a range's, or the named ones. */
+  devices(which?: readonly number[] | IdRange): Promise<Device[]>;
+  /** What moved at or after a moment (ISO 8601): a deleted row, MAC, address or cable is none of it. */
+  changedSince(moment: string): Promise<Moved>;
   /** One device, read afresh; null where NetBox says 404 or its role is another. */
   device(id: number): Promise<Device | null>;
   /** Writes the given fields under If-Match of `lastUpdated`; `conflict` on 412: read again and decide again. */

@@ -6,22 +6,33 @@ export interface StoredText {
 
 export interface StoredRecord extends StoredText {
   readonly deviceId: number;
+  /** A pass has to look at the device, whatever NetBox's rows say. */
+  readonly open: boolean;
+}
+
+export interface RecordWrite {
+  readonly deviceId: number;
+  readonly name: string;
+  readonly uuid: string | null;
+  readonly open: boolean;
+  readonly text: string;
 }
 
 /**
  * fleetd's memory: ConfigMaps `fleetd-<NetBox id>` (key record.json) and `fleetd-fleet` in Tinkerbell's namespace. The
- * UUID is a label, so that one call finds a record by it. Every method throws PortError; a write whose resourceVersion
+ * UUID and `open` are labels, so that one call finds records by them. Every method throws PortError; a write whose resourceVersion
  * moved is `conflict`, a create of what exists is `conflict`.
  */
 export interface RecordsPort {
   all(): Promise<StoredRecord[]>;
+  /** The open ones alone. */
+  open(): Promise<StoredRecord[]>;
+  /** Those of the named devices. */
+  of(deviceIds: readonly number[]): Promise<StoredRecord[]>;
   get(deviceId: number): Promise<StoredRecord | null>;
   byUuid(uuid: string): Promise<StoredRecord[]>;
   /** `resourceVersion` null creates. Returns what is stored now. */
-  put(
-    record: { deviceId: number; name: string; uuid: string | null; text: string },
-    resourceVersion: string | null,
-  ): Promise<StoredRecord>;
+  put(record: RecordWrite, resourceVersion: string | null): Promise<StoredRecord>;
   remove(deviceId: number, resourceVersion: string): Promise<void>;
   fleet(): Promise<StoredText | null>;
   putFleet(text: string, resourceVersion: string | null): Promise<StoredText>;

@@ -10,5 +10,7 @@ export interface EntropyPort {
 /** Takes evidence bundles and the SPIRE node list to where others read them; each write is whole or not at all. */
 export interface FilesPort {
   writeSpireNodes(json: string): Promise<void>;
+  /** What was written last, by this process or another; null where that is missing, an empty list where none is kept. */
+  readSpireNodes(): Promise<string | null>;
   writeEvidence(deviceName: string, atMs: number, json: string): Promise<void>;
 }

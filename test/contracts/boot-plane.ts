@@ -86,7 +86,7 @@ export function bootPlaneContract(peer: string, start: () => Promise<KubernetesW
     });
     afterAll(() => world.close());
 
-    const only = async (deviceId: number) => port.objects(deviceId);
+    const only = async (deviceId: number) => port.objects([deviceId]);
 
     it("creates a Hardware, then patches what differs and leaves annotations of others", async () => {
       await port.apply(hardware("hw-1", 9001));

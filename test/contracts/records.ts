@@ -11,10 +11,11 @@ export function recordsContract(peer: string, start: () => Promise<KubernetesWor
     let world: KubernetesWorld;
     let port: RecordsPort;
     let base: string;
-    const record = (deviceId: number, text: string, uuid: string | null = null) => ({
+    const record = (deviceId: number, text: string, uuid: string | null = null, open = false) => ({
       deviceId,
       name: `Node ${deviceId}`,
       uuid,
+      open,
       text,
     });
 
@@ -33,13 +34,29 @@ export function recordsContract(peer: string, start: () => Promise<KubernetesWor
       await expect(port.put(record(8001, "other"), null)).rejects.toMatchObject({ kind: "conflict" });
       const next = await port.put(record(8001, "second"), made.resourceVersion);
       await expect(port.put(record(8001, "stale"), made.resourceVersion)).rejects.toMatchObject({ kind: "conflict" });
-      expect(await port.get(8001)).toEqual({ deviceId: 8001, text: "second", resourceVersion: next.resourceVersion });
+      const { resourceVersion } = next;
+      expect(await port.get(8001)).toEqual({ deviceId: 8001, open: false, text: "second", resourceVersion });
     });
 
     it("lists more records than a page holds", async () => {
       for (let id = 8011; id <= 8015; id += 1) await port.put(record(id, `text ${id}`), null);
       const found = (await port.all()).map(({ deviceId, text }) => [deviceId, text]);
       for (let id = 8011; id <= 8015; id += 1) expect(found).toContainEqual([id, `text ${id}`]);
+    });
+
+    it("finds the open ones, and those of named devices, and follows their change", async () => {
+      const made = await port.put(record(8071, "a", null, true), null);
+      await port.put(record(8072, "b", null, true), null);
+      await port.put(record(8073, "c"), null);
+      const ids = (found: readonly { deviceId: number }[]) => found.map(({ deviceId }) => deviceId).sort();
+      expect(ids(await port.open())).toEqual([8071, 8072]);
+      expect((await port.of([8071, 8073])).map((one) => [one.deviceId, one.open, one.text]).sort()).toEqual([
+        [8071, true, "a"],
+        [8073, false, "c"],
+      ]);
+      expect(await port.of([])).toEqual([]);
+      await port.put(record(8071, "a"), made.resourceVersion);
+      expect(ids(await port.open())).toEqual([8072]);
     });
 
     it("finds records by UUID, two where two have it, and follows its change", async () => {

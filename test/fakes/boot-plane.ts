@@ -43,11 +43,11 @@ export class FakeBootPlane implements BootPlanePort {
     this.#clock = clock;
   }
 
-  async objects(deviceId?: number): Promise<BootPlaneObjects> {
+  async objects(deviceIds?: readonly number[]): Promise<BootPlaneObjects> {
     this.#check();
     const list = <T extends Stored>(kind: Kind) =>
       structuredClone([...this.#objects[kind].values()] as T[]).filter(
-        (one) => deviceId === undefined || one.deviceId === deviceId,
+        (one) => deviceIds === undefined || deviceIds.includes(one.deviceId),
       );
     return {
       hardware: list<HardwareView>("Hardware"),

@@ -7,7 +7,7 @@ import type {
   JournalLevel,
 } from "../../shared/fleet/device.ts";
 import { PortError } from "../../shared/ports/error.ts";
-import type { NetBoxPort } from "../../shared/ports/netbox.ts";
+import type { IdRange, Moved, NetBoxPort } from "../../shared/ports/netbox.ts";
 import type { ClockPort } from "../../shared/ports/system.ts";
 
 type OwnerChange = Partial<Omit<Device, "id" | "lastUpdated">>;
@@ -47,9 +47,15 @@ export class FakeNetBox implements NetBoxPort {
     return this.#answer("4.7.3");
   }
 
-  async devices(ids?: readonly number[]): Promise<Device[]> {
-    const all = [...this.#devices.values()];
-    return this.#answer(ids === undefined ? all : all.filter((d) => ids.includes(d.id)));
+  async devices(which?: readonly number[] | IdRange): Promise<Device[]> {
+    const isWanted = ({ id }: Device) =>
+      which === undefined || ("from" in which ? id >= which.from && id <= which.to : which.includes(id));
+    return this.#answer([...this.#devices.values()].filter(isWanted));
+  }
+
+  async changedSince(moment: string): Promise<Moved> {
+    const moved = [...this.#devices.values()].filter((d) => d.lastUpdated >= moment);
+    return this.#answer({ ids: moved.map((d) => d.id), rows: moved.map((d) => d.lastUpdated) });
   }
 
   async device(id: number): Promise<Device | null> {

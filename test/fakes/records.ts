@@ -1,5 +1,5 @@
 import { PortError } from "../../shared/ports/error.ts";
-import type { RecordsPort, StoredRecord, StoredText } from "../../shared/ports/records.ts";
+import type { RecordsPort, RecordWrite, StoredRecord, StoredText } from "../../shared/ports/records.ts";
 
 interface Kept extends StoredRecord {
   readonly uuid: string | null;
@@ -17,6 +17,14 @@ export class FakeRecords implements RecordsPort {
     return [...this.#records.values()].map(plain);
   }
 
+  async open(): Promise<StoredRecord[]> {
+    return (await this.all()).filter((one) => one.open);
+  }
+
+  async of(deviceIds: readonly number[]): Promise<StoredRecord[]> {
+    return (await this.all()).filter((one) => deviceIds.includes(one.deviceId));
+  }
+
   async get(deviceId: number): Promise<StoredRecord | null> {
     this.#check();
     const found = this.#records.get(deviceId);
@@ -28,14 +36,11 @@ export class FakeRecords implements RecordsPort {
     return [...this.#records.values()].filter((one) => one.uuid === uuid).map(plain);
   }
 
-  async put(
-    record: { deviceId: number; name: string; uuid: string | null; text: string },
-    resourceVersion: string | null,
-  ): Promise<StoredRecord> {
+  async put(record: RecordWrite, resourceVersion: string | null): Promise<StoredRecord> {
     this.#check();
-    const { deviceId, text, uuid } = record;
+    const { deviceId, text, uuid, open } = record;
     this.#same(this.#records.get(deviceId), resourceVersion);
-    const kept = { deviceId, text, uuid, resourceVersion: this.#next() };
+    const kept = { deviceId, text, uuid, open, resourceVersion: this.#next() };
     this.#records.set(deviceId, kept);
     return plain(kept);
   }
@@ -73,6 +78,6 @@ export class FakeRecords implements RecordsPort {
   }
 }
 
-function plain({ deviceId, text, resourceVersion }: Kept): StoredRecord {
-  return { deviceId, text, resourceVersion };
+function plain({ deviceId, text, open, resourceVersion }: Kept): StoredRecord {
+  return { deviceId, text, open, resourceVersion };
 }

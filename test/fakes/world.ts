@@ -4,6 +4,7 @@ import { createKeyFileSigner } from "../../shared/adapters/ca/key-file.ts";
 import { createMemoryStore } from "../../shared/adapters/memory/store.ts";
 import { systemClock } from "../../shared/adapters/system/clock.ts";
 import { systemEntropy } from "../../shared/adapters/system/entropy.ts";
+import { systemSleep } from "../../shared/adapters/system/sleep.ts";
 import type { EngineEvent, World } from "../../shared/engine/world.ts";
 import type { FleetSettings } from "../../shared/fleet/limits.ts";
 import type { PolicyTexts } from "../../shared/ports/policy.ts";
@@ -58,6 +59,7 @@ export async function fakeWorld(options: FakeWorldOptions): Promise<FakeWorld> {
       writeSpireNodes: async (json) => {
         world.spireNodes = json;
       },
+      readSpireNodes: async () => (world.spireNodes === "" ? null : world.spireNodes),
       writeEvidence: async (device, _atMs, json) => {
         evidence.push({ device, json });
       },
@@ -97,6 +99,7 @@ export function fakeDeps(world: FakeWorld): FakeDeps {
         answers.push(`${route} ${code}`);
       },
     },
+    sleep: systemSleep,
     log: { info: keep, error: keep },
     sessionKeys: [systemEntropy.bytes(32)],
     limits: {

@@ -4,11 +4,24 @@ import { at, type JsonObject, textAt, timeAt } from "./json.ts";
 export const MANAGED_BY = "app.kubernetes.io/managed-by";
 export const DEVICE_ID = "fleetd.dev/device-id";
 export const UUID = "fleetd.dev/uuid";
+export const OPEN = "fleetd.dev/open";
 export const OWNER = "fleetd";
 
-/** The selector of fleetd's objects, of one device's where an id is given. */
-export function selector(deviceId?: number): string {
-  return `${MANAGED_BY}=${OWNER}${deviceId === undefined ? "" : `,${DEVICE_ID}=${deviceId}`}`;
+/** The selector of fleetd's objects, of some devices' where ids are given. */
+export function selector(deviceIds?: readonly number[]): string {
+  return `${MANAGED_BY}=${OWNER}${deviceIds === undefined ? "" : `,${DEVICE_ID} in (${deviceIds.join(",")})`}`;
+}
+
+/** Ids in one selector: with 15 digits each they stay well below the request line of any proxy on the way. */
+const IDS_PER_SELECTOR = 200;
+
+/** One selector for all, or as many as the ids need; none where there are no ids. */
+export function selectors(deviceIds?: readonly number[]): string[] {
+  if (deviceIds === undefined) return [selector()];
+  const found: string[] = [];
+  for (let at = 0; at < deviceIds.length; at += IDS_PER_SELECTOR)
+    found.push(selector(deviceIds.slice(at, at + IDS_PER_SELECTOR)));
+  return found;
 }
 
 /** The NetBox id in an object's labels; null where the object is not fleetd's. */

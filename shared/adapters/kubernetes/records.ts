@@ -2,7 +2,18 @@ import { isPortError, PortError } from "../../ports/error.ts";
 import type { RecordsPort, StoredRecord, StoredText } from "../../ports/records.ts";
 import { type ClientOptions, createClient, type KubernetesClient } from "./client.ts";
 import { at, type JsonObject, textAt } from "./json.ts";
-import { DEVICE_ID, identity, MANAGED_BY, OWNER, ownerDevice, requireOwned, selector, UUID } from "./owned.ts";
+import {
+  DEVICE_ID,
+  identity,
+  MANAGED_BY,
+  OPEN,
+  OWNER,
+  ownerDevice,
+  requireOwned,
+  selector,
+  selectors,
+  UUID,
+} from "./owned.ts";
 import { read, removeObject } from "./remove.ts";
 
 const KEY = "record.json";
@@ -34,6 +45,12 @@ export function recordsOver(client: KubernetesClient, namespace: string): Record
 
   return {
     all: () => select(selector()),
+    open: () => select(`${selector()},${OPEN}=true`),
+    async of(deviceIds) {
+      const found: StoredRecord[] = [];
+      for (const one of selectors(deviceIds)) found.push(...(await select(one)));
+      return found;
+    },
     get: one,
     async byUuid(uuid) {
       // The value goes into a selector: anything that is no UUID would select by something else.
@@ -44,8 +61,13 @@ export function recordsOver(client: KubernetesClient, namespace: string): Record
         return record === null || textAt(object, "metadata", "labels", UUID) !== uuid ? [] : [record];
       });
     },
-    async put({ deviceId, name, uuid, text }, resourceVersion) {
-      const labels = { [MANAGED_BY]: OWNER, [DEVICE_ID]: String(deviceId), ...(uuid !== null && { [UUID]: uuid }) };
+    async put({ deviceId, name, uuid, open, text }, resourceVersion) {
+      const labels = {
+        [MANAGED_BY]: OWNER,
+        [DEVICE_ID]: String(deviceId),
+        ...(uuid !== null && { [UUID]: uuid }),
+        ...(open && { [OPEN]: "true" }),
+      };
       const metadata = { name: `fleetd-${deviceId}`, labels, annotations: { [NAME]: name } };
       const stored = await write(client, collection, metadata, text, resourceVersion, (object) =>
         requireOwned(client.port, object, deviceId),
@@ -103,14 +125,16 @@ function requireManaged(client: KubernetesClient, object: JsonObject): void {
 
 function ownRecord(client: KubernetesClient, object: JsonObject, deviceId: number): StoredRecord {
   requireOwned(client.port, object, deviceId);
-  return { deviceId, ...storedText(object) };
+  return storedRecord(object, deviceId);
 }
 
 function recordOf(object: JsonObject): StoredRecord | null {
   const deviceId = ownerDevice(object);
-  return deviceId === null || identity(object).name !== `fleetd-${deviceId}`
-    ? null
-    : { deviceId, ...storedText(object) };
+  return deviceId === null || identity(object).name !== `fleetd-${deviceId}` ? null : storedRecord(object, deviceId);
+}
+
+function storedRecord(object: JsonObject, deviceId: number): StoredRecord {
+  return { deviceId, open: textAt(object, "metadata", "labels", OPEN) === "true", ...storedText(object) };
 }
 
 function storedText(object: JsonObject): StoredText {

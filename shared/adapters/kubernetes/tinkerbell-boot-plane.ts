@@ -4,9 +4,12 @@ import { isPortError } from "../../ports/error.ts";
 import { type ClientOptions, createClient, type KubernetesClient } from "./client.ts";
 import { at, type JsonObject, objectOf, textAt } from "./json.ts";
 import { additions, mergePatch } from "./merge-patch.ts";
-import { identity, ownerDevice, requireOwned, selector } from "./owned.ts";
+import { identity, ownerDevice, requireOwned, selectors } from "./owned.ts";
 import { read, removeObject } from "./remove.ts";
 import { hardwareView, jobView, machineView, workflowView } from "./tinkerbell-views.ts";
+
+/** Of so many owners their Tasks cost less when all are listed. */
+const OWNERS_PER_SELECTOR = 100;
 
 const PATHS = {
   Hardware: "tinkerbell.org/v1alpha1 hardware",
@@ -32,26 +35,32 @@ export function createBootPlane(options: BootPlaneOptions): BootPlanePort {
     const collection = `/apis/${group}/namespaces/${encodeURIComponent(options.namespace)}/${plural}`;
     return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
   };
-  const owned = async (kind: keyof typeof PATHS, deviceId?: number) =>
-    (await client.list(path(kind), { labelSelector: selector(deviceId) })).flatMap((object) => {
-      const owner = ownerDevice(object);
-      return owner !== null && (deviceId === undefined || owner === deviceId) ? [{ object, owner }] : [];
-    });
+  const owned = async (kind: keyof typeof PATHS, deviceIds?: readonly number[]) => {
+    const wanted = deviceIds === undefined ? null : new Set(deviceIds);
+    const found: { object: JsonObject; owner: number }[] = [];
+    for (const labelSelector of selectors(deviceIds))
+      for (const object of await client.list(path(kind), { labelSelector })) {
+        const owner = ownerDevice(object);
+        if (owner !== null && (wanted === null || wanted.has(owner))) found.push({ object, owner });
+      }
+    return found;
+  };
 
   return {
-    async objects(deviceId) {
+    async objects(deviceIds) {
       const [hardware, workflows, machines, jobs] = await Promise.all([
-        owned("Hardware", deviceId),
-        owned("Workflow", deviceId),
-        owned("Machine", deviceId),
-        owned("Job", deviceId),
+        owned("Hardware", deviceIds),
+        owned("Workflow", deviceIds),
+        owned("Machine", deviceIds),
+        owned("Job", deviceIds),
       ]);
       // Read last: a Job that was seen completed has its Tasks by now.
       const owners = [
         ...jobs.map(({ object }) => identity(object).name),
         ...workflows.map(({ object }) => `netboot-${identity(object).name}`),
       ];
-      const narrow = deviceId === undefined ? {} : { labelSelector: `owner-name in (${owners.join(",")})` };
+      const narrow =
+        owners.length > OWNERS_PER_SELECTOR ? {} : { labelSelector: `owner-name in (${owners.join(",")})` };
       const tasks = owners.length === 0 ? [] : await client.list(path("Task"), narrow);
       return {
         hardware: hardware.map(({ object, owner }) => hardwareView(object, owner)),

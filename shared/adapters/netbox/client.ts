@@ -1,4 +1,5 @@
 import { PortError, type PortErrorKind } from "../../ports/error.ts";
+import type { IdRange } from "../../ports/netbox.ts";
 
 /** Where and as whom NetBox is asked. */
 export interface NetBoxConnection {
@@ -15,8 +16,8 @@ export type Query = readonly (readonly [name: string, value: string | number])[]
 export interface NetBoxClient {
   /** One object. @throws PortError not-found on a JSON 404 */
   get(path: string, query?: Query): Promise<unknown>;
-  /** All rows by cursor pages that are asked for by id (`next` may name a host that we cannot reach). */
-  list(path: string, query: Query, maxRows?: number): Promise<unknown[]>;
+  /** All rows, or those of a range of ids, by cursor pages that are asked for by id (`next` may name a host that we cannot reach). */
+  list(path: string, query: Query, range?: IdRange): Promise<unknown[]>;
   send(method: "PATCH" | "POST", path: string, body: unknown, ifMatch?: string): Promise<unknown>;
 }
 
@@ -88,16 +89,16 @@ export function createClient(connection: NetBoxConnection): NetBoxClient {
         },
         body: JSON.stringify(body),
       }),
-    async list(path, query, maxRows = Number.POSITIVE_INFINITY) {
+    async list(path, query, range = { from: 0, to: Number.POSITIVE_INFINITY }) {
       const rows: unknown[] = [];
-      for (let start = 0; rows.length < maxRows; ) {
-        const limit = Math.min(PAGE_ROWS, maxRows - rows.length);
+      for (let start = range.from; start <= range.to; ) {
         const page = asPage(
-          await guarded(withQuery(path, [...query, ["limit", limit], ["start", start]]), { headers }),
+          await guarded(withQuery(path, [...query, ["limit", PAGE_ROWS], ["start", start]]), { headers }),
         );
-        rows.push(...page.rows);
+        const ids = idsOf(path, page.rows, start);
+        rows.push(...page.rows.filter((_row, i) => (ids[i] ?? 0) <= range.to));
         if (page.last || page.rows.length === 0) break;
-        start = nextStart(path, page.rows, start);
+        start = Math.max(...ids) + 1;
       }
       return rows;
     },
@@ -117,12 +118,12 @@ function asPage(body: unknown): { rows: unknown[]; last: boolean } {
 }
 
 /** A server that ignores `start` gives the same rows for ever: then nothing that it lists can be trusted. */
-function nextStart(path: string, rows: readonly unknown[], start: number): number {
+function idsOf(path: string, rows: readonly unknown[], start: number): readonly number[] {
   const ids = rows.map((row) =>
     typeof row === "object" && row !== null && "id" in row && typeof row.id === "number" ? row.id : -1,
   );
   if (ids.some((id) => id < start)) throw new PortError("unavailable", "netbox", `${path}: pages do not follow ids`);
-  return Math.max(...ids) + 1;
+  return ids;
 }
 
 function judge(what: string, response: Response, text: string): unknown {

@@ -1,5 +1,6 @@
 import type { CablePeer, Device, DeviceInterface } from "../../fleet/device.ts";
 import { PortError } from "../../ports/error.ts";
+import type { IdRange } from "../../ports/netbox.ts";
 import { type NetBoxClient, NetBoxError, type Query } from "./client.ts";
 import type { FieldNames } from "./field-names.ts";
 import {
@@ -21,20 +22,24 @@ export interface Reader {
   readonly onForeignRow: (id: number) => void;
 }
 
+const ALL: IdRange = { from: 0, to: Number.POSITIVE_INFINITY };
+
 /** Ids in one URL: `device_id=` and 8 digits each stay well below gunicorn's 4,094 bytes of request line. */
 const IDS_PER_REQUEST = 150;
 
+/** Above this a list of all interfaces of the role costs fewer requests than those of each device. */
+const FEW_DEVICES = 1500;
+
 /** Devices of the role with interfaces, MACs and far ends of cables, by bulk reads; two to four requests for a small fleet. */
-export async function readDevices(reader: Reader, ids?: readonly number[]): Promise<Device[]> {
-  if (ids !== undefined && ids.length === 0) return [];
-  const rows = await readRows(reader, ids);
-  const interfaces =
-    ids === undefined
-      ? await readInterfaces(reader.client, [["device_role", reader.role]])
-      : await interfacesOf(
-          reader.client,
-          rows.map((row) => row.id),
-        );
+export async function readDevices(reader: Reader, which?: readonly number[] | IdRange): Promise<Device[]> {
+  const rows = await readRows(reader, which);
+  const all = which === undefined || rows.length > FEW_DEVICES;
+  const interfaces = all
+    ? await readInterfaces(reader.client, [["device_role", reader.role]])
+    : await interfacesOf(
+        reader.client,
+        rows.map((row) => row.id),
+      );
   return assemble(reader, rows, interfaces);
 }
 
@@ -64,20 +69,25 @@ export async function complete(reader: Reader, row: DeviceRow): Promise<Device> 
   return device;
 }
 
-async function readRows(reader: Reader, ids: readonly number[] | undefined): Promise<DeviceRow[]> {
-  const wanted = ids === undefined ? null : new Set(ids);
+async function readRows(reader: Reader, which: readonly number[] | IdRange = ALL): Promise<DeviceRow[]> {
+  const query: Query = [
+    ["role", reader.role],
+    ["fields", DEVICE_FIELDS],
+  ];
   const rows: DeviceRow[] = [];
-  for (const chunk of ids === undefined ? [null] : chunks([...new Set(ids)])) {
-    const query: Query = [
-      ["role", reader.role],
-      ["fields", DEVICE_FIELDS],
-      ...(chunk ?? []).map((id) => ["id", id] as const),
-    ];
-    for (const body of await reader.client.list("/api/dcim/devices/", query)) {
-      const row = read(deviceRow, body, "devices");
-      if (row.role.slug !== reader.role) reader.onForeignRow(row.id);
-      else if (wanted === null || wanted.has(row.id)) rows.push(row);
-    }
+  const take = (body: unknown, wanted: ReadonlySet<number> | null) => {
+    const row = read(deviceRow, body, "devices");
+    if (row.role.slug !== reader.role) reader.onForeignRow(row.id);
+    else if (wanted === null || wanted.has(row.id)) rows.push(row);
+  };
+  if ("from" in which) {
+    for (const body of await reader.client.list("/api/dcim/devices/", query, which)) take(body, null);
+    return rows;
+  }
+  for (const chunk of chunks([...new Set(which)])) {
+    const named = chunk.map((id) => ["id", id] as const);
+    const wanted = new Set(chunk);
+    for (const body of await reader.client.list("/api/dcim/devices/", [...query, ...named])) take(body, wanted);
   }
   return rows;
 }

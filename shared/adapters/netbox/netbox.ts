@@ -5,6 +5,7 @@ import { type Reader, readDevice, readDevices } from "./devices.ts";
 import { defaultFieldNames, type FieldNames } from "./field-names.ts";
 import { addJournal, journalHas, readChanges } from "./journal.ts";
 import { recordMac } from "./macs.ts";
+import { readMoved } from "./moved.ts";
 import { patchDevice } from "./patch.ts";
 import { read, version } from "./schema.ts";
 
@@ -34,7 +35,8 @@ export function createNetBox(options: NetBoxOptions): NetBoxPort {
         `version ${text} has no ETag, so writes get lost: update to 4.6 or later`,
       );
     },
-    devices: (ids) => readDevices(reader, ids),
+    devices: (which) => readDevices(reader, which),
+    changedSince: (moment) => readMoved(reader, moment),
     device: (id) => readDevice(reader, id),
     patchDevice: (id, patch, lastUpdated) => patchDevice(reader, id, patch, lastUpdated),
     changes: (id) => readChanges(client, id, names),

@@ -24,6 +24,10 @@ export function createFiles(options: FilesOptions): FilesPort {
       if (path === null || (await readFile(path, "utf8").catch(() => null)) === json) return;
       await replace(path, json, SPIRE_NODES_MODE);
     },
+    async readSpireNodes() {
+      const path = options.spireNodesFile;
+      return path === null ? '{"nodes":[]}' : readFile(path, "utf8").catch(() => null);
+    },
     async writeEvidence(deviceName, atMs, json) {
       if (options.evidenceFolder === null) return;
       // The name becomes a path: one that is no label could leave the folder.

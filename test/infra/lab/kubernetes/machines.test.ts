@@ -23,7 +23,7 @@ describe("a Machine of every BMC type is taken by Tinkerbell's CRD, and stays as
       metadata: { name: type, labels, annotations: {} },
       spec: { connection: { ...connection, ...(bmcPort !== undefined && { port: bmcPort }) } },
     };
-    const version = async () => (await port.objects(1)).machines.find(({ name }) => name === type)?.resourceVersion;
+    const version = async () => (await port.objects([1])).machines.find(({ name }) => name === type)?.resourceVersion;
     await port.apply(manifest);
     const made = await version();
     await port.apply(manifest);

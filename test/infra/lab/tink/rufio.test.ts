@@ -60,7 +60,7 @@ describe("a netboot run", () => {
     await world.kubernetes.admin.call("PATCH", `${world.paths.workflows}/boot-2`, { metadata: { labels } });
     const { kubeconfigFile, namespace } = world.kubernetes;
     const port = createBootPlane({ kubeconfigFile, namespace, timeoutMs: 5_000 });
-    const view = async () => (await port.objects(102)).workflows[0];
+    const view = async () => (await port.objects([102])).workflows[0];
     await expect.poll(async () => (await view())?.state, { timeout: 10_000 }).toBe("FAILED");
     expect((await view())?.problem).toMatch(/^job failed: failed to perform OneTimeBootDeviceAction: .*no such device/);
     expect(machine.events).toEqual(["off"]);
@@ -119,7 +119,7 @@ describe("a power-off Job", () => {
     expect(machine.isOn()).toBe(true);
     const { kubeconfigFile, namespace } = world.kubernetes;
     const port = createBootPlane({ kubeconfigFile, namespace, timeoutMs: 5_000 });
-    const job = (await port.objects(101)).jobs.find(({ name }) => name === "off-6");
+    const job = (await port.objects([101])).jobs.find(({ name }) => name === "off-6");
     expect(job).toMatchObject({ state: "completed", tasksAreOwn: false });
   });
 });
