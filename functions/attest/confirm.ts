@@ -73,7 +73,7 @@ async function admissionPass(deps: Deps, deviceId: number): ReturnType<typeof pa
   for (let tries = 1; ; tries++) {
     const pass = await passForDevice(deps.world, deviceId, "confirm");
     if (pass !== null || tries === LOCK_TRIES) return pass;
-    await new Promise((resolve) => setTimeout(resolve, LOCK_GAP_MS));
+    await deps.sleep(LOCK_GAP_MS);
   }
 }
 

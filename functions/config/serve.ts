@@ -150,6 +150,7 @@ export async function serveOnce(deps: Deps, c: Context, about: Omit<Serving, "no
       done: () => finish(deps, s),
       broke: (bytesSent) => giveBack(deps, s, { bytesSent }),
       log: deps.log,
+      sleep: deps.sleep,
     });
     if (given !== null) return given;
     await giveBack(deps, s, null);

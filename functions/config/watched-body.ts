@@ -11,17 +11,27 @@ export interface Watch {
   /** It broke before. */
   readonly broke: (bytesSent: number) => Promise<void>;
   readonly log: Deps["log"];
+  readonly sleep: Deps["sleep"];
+}
+
+/** Renews until the end. */
+async function renewing(watch: Watch, end: AbortSignal): Promise<void> {
+  for (;;) {
+    await watch.sleep(watch.renewEveryMs, end);
+    if (end.aborted) return;
+    await watch.renew().catch(() => undefined);
+  }
 }
 
 /** Runs exactly one of done and broke; its failure is a log line, and the lease that runs out then counts as consumed. */
 function settler(watch: Watch): (outcome: "done" | number) => Promise<void> {
-  const timer = setInterval(() => void watch.renew().catch(() => undefined), watch.renewEveryMs);
-  timer.unref?.();
+  const end = new AbortController();
+  void renewing(watch, end.signal);
   let settled = false;
   return async (outcome) => {
     if (settled) return;
     settled = true;
-    clearInterval(timer);
+    end.abort();
     try {
       await (outcome === "done" ? watch.done() : watch.broke(outcome));
     } catch (error) {
@@ -37,14 +47,14 @@ function watchOutgoing(outgoing: ServerResponse, watch: Watch, lengthBytes: numb
   if (outgoing.destroyed || outgoing.socket === null || outgoing.socket.destroyed) return false;
   const settle = settler(watch);
   const before = outgoing.socket.bytesWritten;
-  const tooLong = setTimeout(() => outgoing.destroy(), watch.atMostMs);
-  tooLong.unref();
+  const over = new AbortController();
+  void watch.sleep(watch.atMostMs, over.signal).then(() => over.signal.aborted || outgoing.destroy());
   outgoing.once("finish", () => {
-    clearTimeout(tooLong);
+    over.abort();
     void settle("done");
   });
   outgoing.once("close", () => {
-    clearTimeout(tooLong);
+    over.abort();
     const socket = outgoing.socket;
     const sent = socket === null ? 0 : socket.bytesWritten - socket.writableLength - before;
     void settle(Math.max(0, Math.min(sent, lengthBytes)));

@@ -5,6 +5,8 @@ import type { Metrics } from "./metrics.ts";
 export interface Deps {
   readonly world: World;
   readonly metrics: Pick<Metrics, "answer">;
+  /** Waits so many milliseconds, or until the signal: a test may own time. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly log: { info(fields: object, text: string): void; error(fields: object, text: string): void };
   /** FLEET_SESSION_KEY: the first seals, all open. At least 32 bytes each. */
   readonly sessionKeys: readonly Uint8Array[];

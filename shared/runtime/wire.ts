@@ -11,6 +11,7 @@ import { connectRedis } from "../adapters/redis/store.ts";
 import { createFiles } from "../adapters/spire/files.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { systemEntropy } from "../adapters/system/entropy.ts";
+import { systemSleep } from "../adapters/system/sleep.ts";
 import type { World } from "../engine/world.ts";
 import type { FleetSettings } from "../fleet/limits.ts";
 import type { SignerPort } from "../ports/signer.ts";
@@ -152,6 +153,7 @@ export async function wire(s: Settings, checkPolicy: PolicyCheck): Promise<Wired
     deps: {
       world,
       metrics,
+      sleep: systemSleep,
       log,
       sessionKeys: s.sessionKeys,
       limits: {

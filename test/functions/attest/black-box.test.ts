@@ -8,6 +8,7 @@ import { createMemoryStore } from "../../../shared/adapters/memory/store.ts";
 import { createNetBox } from "../../../shared/adapters/netbox/netbox.ts";
 import { systemClock } from "../../../shared/adapters/system/clock.ts";
 import { systemEntropy } from "../../../shared/adapters/system/entropy.ts";
+import { systemSleep } from "../../../shared/adapters/system/sleep.ts";
 import type { World } from "../../../shared/engine/world.ts";
 import { LISTENER_LIMITS } from "../../../shared/runtime/limits.ts";
 import { FakeBootPlane } from "../../fakes/boot-plane.ts";
@@ -41,6 +42,7 @@ async function startNode(peers: Peers): Promise<Host> {
   const app = attestApp({
     world: worldOver(peers),
     metrics: { answer: () => undefined },
+    sleep: systemSleep,
     log: { info: () => undefined, error: () => undefined },
     sessionKeys: [systemEntropy.bytes(32)],
     limits: {
