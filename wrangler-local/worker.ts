@@ -53,7 +53,11 @@ function worldOf(env: Env): World {
       { keyFile: "CA_KEY_PEM", chainFile: "CA_CHAIN_PEM" },
       { key: env.CA_KEY_PEM, chain: env.CA_CHAIN_PEM },
     ),
-    files: { writeSpireNodes: async () => undefined, writeEvidence: async () => undefined },
+    files: {
+      writeSpireNodes: async () => undefined,
+      readSpireNodes: async () => '{"nodes":[]}',
+      writeEvidence: async () => undefined,
+    },
     policy: { current: async () => policy },
     clock: systemClock,
     entropy: systemEntropy,

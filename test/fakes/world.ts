@@ -59,6 +59,7 @@ export async function fakeWorld(options: FakeWorldOptions): Promise<FakeWorld> {
       writeSpireNodes: async (json) => {
         world.spireNodes = json;
       },
+      readSpireNodes: async () => (world.spireNodes === "" ? null : world.spireNodes),
       writeEvidence: async (device, _atMs, json) => {
         evidence.push({ device, json });
       },
