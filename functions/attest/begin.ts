@@ -7,8 +7,8 @@ import { makeCredential } from "../../shared/attest/make-credential.ts";
 import { profileNamed, quoteAsked } from "../../shared/attest/profile-named.ts";
 import type { EvidenceClaims } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
-import type { Refusal, RefusalCode } from "../../shared/attest/verdict.ts";
-import { boundUuids, conflictOf, inventory } from "../../shared/engine/observe.ts";
+import type { Refusal } from "../../shared/attest/verdict.ts";
+import { boundUuids, conflictOf, inventory } from "../../shared/engine/inventory.ts";
 import { parseRecord } from "../../shared/engine/records.ts";
 import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
 import { isSerial, isUuid } from "../../shared/fleet/conflicts.ts";
@@ -22,21 +22,21 @@ import { peerOf } from "../../shared/runtime/peer.ts";
 import { problem } from "../../shared/runtime/problem.ts";
 import { newSession } from "../../shared/runtime/session.ts";
 import { type Areas, readAreas } from "./areas.ts";
-import { type Claim, keepClaim } from "./claims.ts";
+import { type Claim, type ClaimCode, keepClaim } from "./claims.ts";
 import { judgedClass } from "./judged-class.ts";
 import { acceptedRecord } from "./machine-now.ts";
 import { beginRequest } from "./schema.ts";
 
 type Found =
   | { readonly ok: true; readonly device: Device; readonly record: DeviceRecord | null }
-  | { readonly ok: false; readonly code: RefusalCode; readonly detail: string; readonly device: Device | null };
+  | { readonly ok: false; readonly code: ClaimCode; readonly detail: string; readonly device: Device | null };
 
 async function findDevice(deps: Deps, serial: string, uuid: string): Promise<Found> {
   const devices = await inventory(deps.world);
   const all = devices.filter((d) => d.serial.toLowerCase() === serial.toLowerCase());
   const live = all.filter((d) => d.status !== "offline");
   const [device] = live.length > 0 ? live : all;
-  const no = (code: RefusalCode, detail: string): Found => ({ ok: false, code, detail, device: device ?? null });
+  const no = (code: ClaimCode, detail: string): Found => ({ ok: false, code, detail, device: device ?? null });
   if (device === undefined)
     return no("unknown-serial", `no device of the fleet has serial ${serial}: declare it in NetBox`);
   if (live.length > 1) return no("ambiguous-serial", `${live.length} devices have serial ${serial}: correct NetBox`);
@@ -106,7 +106,7 @@ export async function begin(deps: Deps, c: Context): Promise<Response> {
   const { ekPins, ekRoots } = await world.policy.current();
   const roots = ekRootsOf(ekRoots, world.clock.nowMs());
   const found = await findDevice(deps, ask.serial, uuid);
-  const wait = async (code: RefusalCode, detail: string, device: Device | null) => {
+  const wait = async (code: ClaimCode, detail: string, device: Device | null) => {
     await keepClaim(
       deps,
       {

@@ -1,7 +1,7 @@
 import { certificateFingerprint } from "../../shared/attest/certificates.ts";
 import { utf8 } from "../../shared/attest/hex.ts";
-import type { RefusalCode } from "../../shared/attest/verdict.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
+import type { ReasonOf } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { withAttention } from "../../shared/fleet/plan/quarantine.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
@@ -10,6 +10,9 @@ import type { Deps } from "../../shared/runtime/deps.ts";
 const MAX_CLAIM_BYTES = 16 * 1024;
 const MAX_CLAIMS_A_PEER = 5;
 const MAX_CLAIMS = 1000;
+
+/** Why a machine got no session: told to its device's owner too, where there is a device. */
+export type ClaimCode = "unknown-serial" | ReasonOf<"MachineWaits">;
 
 export interface Claim {
   readonly serial: string;
@@ -22,7 +25,7 @@ export interface Claim {
     readonly says: string | null;
   }[];
   readonly device: string | null;
-  readonly code: RefusalCode;
+  readonly code: ClaimCode;
   readonly detail: string;
   readonly at: string;
   readonly peer: string;
@@ -49,8 +52,9 @@ export async function keepClaim(deps: Deps, claim: Claim, device: Device | null)
   const byPeer = all.filter((c) => (JSON.parse(c.value) as Claim).peer === claim.peer).length;
   const room = known || (all.length < MAX_CLAIMS && byPeer < MAX_CLAIMS_A_PEER);
   if (room && utf8(text).length <= MAX_CLAIM_BYTES) await store.put(`claim:${id}`, text, settings.durations.claimMs);
-  if (device === null) return;
+  const { code } = claim;
+  if (device === null || code === "unknown-serial") return;
   const nowMs = clock.nowMs();
   const day = isoTime(nowMs).slice(0, 10);
-  await updateRecord(deps.world, device, (r) => withAttention(r, claim.code, claim.detail, `begin ${day}`, nowMs));
+  await updateRecord(deps.world, device, (r) => withAttention(r, code, claim.detail, `begin ${day}`, nowMs));
 }

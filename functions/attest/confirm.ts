@@ -6,9 +6,9 @@ import { nameOf, readPublic } from "../../shared/attest/keys.ts";
 import { type ConfirmClaims, confirmMessage } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
 import { signatureProblem } from "../../shared/attest/signature.ts";
-import type { RefusalCode } from "../../shared/attest/verdict.ts";
 import { passForDevice } from "../../shared/engine/pass.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
+import type { ReasonOf } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { admissionAnswer, withHookosAgain } from "../../shared/fleet/plan/admit.ts";
 import { withAttention } from "../../shared/fleet/plan/quarantine.ts";
@@ -30,7 +30,7 @@ const LOCK_GAP_MS = 250;
 const leaf = (pem: string | null): Uint8Array | null => (pem === null ? null : (readCertificatePems(pem)[0] ?? null));
 
 /** Tells the machine to wait, and everybody else why. */
-async function wait(deps: Deps, device: Device, code: RefusalCode, detail: string): Promise<Response> {
+async function wait(deps: Deps, device: Device, code: ReasonOf<"MachineWaits">, detail: string): Promise<Response> {
   const nowMs = deps.world.clock.nowMs();
   await updateRecord(deps.world, device, (r) => withAttention(r, code, detail, "confirm", nowMs));
   return problem(code, detail);

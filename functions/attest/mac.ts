@@ -1,6 +1,6 @@
-import type { RefusalCode } from "../../shared/attest/verdict.ts";
 import { inventory } from "../../shared/engine/observe.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
+import type { ReasonOf } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { withAttention } from "../../shared/fleet/plan/quarantine.ts";
 import { interfaceFor } from "../../shared/fleet/plan/wiring.ts";
@@ -15,9 +15,9 @@ export async function recordMac(
   deps: Deps,
   device: Device,
   mac: string,
-): Promise<{ code: RefusalCode; detail: string } | null> {
+): Promise<{ code: ReasonOf<"MachineWaits">; detail: string } | null> {
   const { world } = deps;
-  const wait = async (code: RefusalCode, detail: string) => {
+  const wait = async (code: ReasonOf<"MachineWaits">, detail: string) => {
     const nowMs = world.clock.nowMs();
     await updateRecord(world, device, (r) => withAttention(r, code, detail, "confirm", nowMs));
     return { code, detail };

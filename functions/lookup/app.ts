@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { fleetView } from "../../shared/engine/fleet-view.ts";
 import { type ClaimedMachine, isContested, isSettled } from "../../shared/fleet/claim.ts";
-import { CONDITIONS, type ConditionType } from "../../shared/fleet/condition.ts";
+import { wordsOf } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { spireNodes } from "../../shared/fleet/manifests/spire-nodes.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
@@ -13,15 +13,15 @@ const time = (ms: number | null): string | null => (ms === null ? null : isoTime
 
 function conditionsOf(record: DeviceRecord) {
   return record.conditions.map((c) => {
-    const about = CONDITIONS[c.type as ConditionType];
+    const words = wordsOf(c.type, c.reason);
     return {
       type: c.type,
       reason: c.reason,
       message: c.message,
       since: isoTime(c.sinceMs),
       run: c.about,
-      who: about?.who,
-      clears: about?.clears,
+      // Absent for what an older fleetd wrote and today's list does not know.
+      ...(words !== null && { means: words.means, who: words.who, clears: words.clears }),
     };
   });
 }

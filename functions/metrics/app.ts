@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { fleetView } from "../../shared/engine/fleet-view.ts";
+import { conditionLabels } from "../../shared/fleet/condition.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import type { Metrics } from "../../shared/runtime/metrics.ts";
@@ -27,7 +28,7 @@ export function metricsApp(deps: Deps, metrics: Metrics): Hono {
     const all = await fleetView(deps.world).catch(() => null);
     if (all !== null)
       metrics.fleet(
-        count(all.flatMap((f) => f.record.conditions.map((k) => k.type))),
+        all.flatMap((f) => f.record.conditions.map(conditionLabels)),
         count(all.map((f) => f.device.status)),
       );
     return c.text(await metrics.registry.metrics(), 200, { "content-type": metrics.registry.contentType });

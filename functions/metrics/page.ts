@@ -1,4 +1,4 @@
-import { CONDITIONS, type ConditionType } from "../../shared/fleet/condition.ts";
+import { wordsOf } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 
@@ -8,15 +8,18 @@ export function escapeHtml(text: string): string {
 }
 
 /** Who must act, and what clears it. */
-function acts(type: string): string {
-  const about = Object.hasOwn(CONDITIONS, type) ? CONDITIONS[type as ConditionType] : undefined;
-  return about === undefined ? "" : `(${about.who}: ${about.clears})`;
+function acts(type: string, reason: string): string {
+  const words = wordsOf(type, reason);
+  return words === null ? "" : `(${words.who}: ${words.clears})`;
 }
 
 function row({ device, record }: { device: Device; record: DeviceRecord }): string {
   const run = record.run === null ? "–" : `${record.run.kind}: ${record.run.result ?? record.run.phase}`;
   const waits = record.conditions
-    .map((c) => `<li><b>${escapeHtml(c.type)}</b> ${escapeHtml(c.message)} <i>${escapeHtml(acts(c.type))}</i></li>`)
+    .map(
+      (c) =>
+        `<li><b>${escapeHtml(c.type)}</b> ${escapeHtml(c.message)} <i>${escapeHtml(acts(c.type, c.reason))}</i></li>`,
+    )
     .join("");
   const cells = [
     device.name,

@@ -3,9 +3,10 @@ import { nodeCommonName } from "../../shared/attest/certificates.ts";
 import { nodeSubject, recordedCertificate } from "../../shared/attest/node-certificate.ts";
 import type { RenewClaims } from "../../shared/attest/session.ts";
 import type { RefusalCode } from "../../shared/attest/verdict.ts";
-import { conflictOf, inventory } from "../../shared/engine/observe.ts";
+import { conflictOf, inventory } from "../../shared/engine/inventory.ts";
 import { loadRecord, updateRecord } from "../../shared/engine/records.ts";
 import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
+import type { ReasonOf } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { isInstalledSerial, nodeNameIn } from "../../shared/fleet/installed-name.ts";
 import { withAttention } from "../../shared/fleet/plan/quarantine.ts";
@@ -66,7 +67,7 @@ async function deviceFault(
   deps: Deps,
   device: Device,
   node: { readonly commonName: string; readonly nodeName: string; readonly chassisSerial: string },
-): Promise<{ code: RefusalCode; detail: string } | null> {
+): Promise<{ code: ReasonOf<"MachineWaits">; detail: string } | null> {
   const { world } = deps;
   const approved = approvedDigests(device.approvedEks);
   const { commonName, nodeName, chassisSerial } = node;

@@ -1,7 +1,8 @@
 // Writes registry.gen.ts of each kind folder (bmc, payload) from its file names, infra/docs/settings.md from the table
-// of settings, and infra/docs/examples/renew.openapi.json from the wire's schemas; --check only compares.
+// of settings, infra/docs/conditions.md from the list of conditions, and infra/docs/examples/renew.openapi.json from the wire's schemas; --check only compares.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { openapiDocument } from "../../functions/openapi.ts";
+import { conditionsDoc } from "./conditions-doc.ts";
 import { settingsDoc } from "./settings-doc.ts";
 
 const kinds = [
@@ -28,6 +29,7 @@ for (const { folder, type, from } of kinds) {
   keep(`${folder}/registry.gen.ts`, text);
 }
 keep("infra/docs/settings.md", settingsDoc());
+keep("infra/docs/conditions.md", conditionsDoc());
 keep("infra/docs/examples/renew.openapi.json", renewDoc());
 process.exit(stale);
 

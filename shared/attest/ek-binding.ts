@@ -10,7 +10,9 @@ export interface PresentedEk {
 
 export type EkBindingResult =
   | { readonly ok: true; readonly eks: readonly PresentedEk[] }
-  | { readonly ok: false; readonly refusal: Refusal };
+  | { readonly ok: false; readonly refusal: Refusal<BindingCode> };
+
+type BindingCode = "ek-not-approved" | "ek-not-pinned" | "ek-missing" | "ek-template";
 
 /**
  * The EKs that a machine sent, with their digests. A key of an unknown curve has none and is left out.
@@ -34,7 +36,7 @@ export function bindEks(
   presented: readonly PresentedEk[],
   pins: readonly string[] | null = null,
 ): EkBindingResult {
-  const no = (code: Refusal["code"], seen: string, expected: string): EkBindingResult => ({
+  const no = (code: BindingCode, seen: string, expected: string): EkBindingResult => ({
     ok: false,
     refusal: refusal(code, "ek-binding", seen, expected),
   });

@@ -98,7 +98,7 @@ export function judgeLdevid(area: TpmtPublic): Refusal | null {
 }
 
 /** Whether the area is of a template that EK certificates are issued for: the approved digest covers only the key. */
-export function judgeEk(area: TpmtPublic): Refusal | null {
+export function judgeEk(area: TpmtPublic): Refusal<"ek-template"> | null {
   const key = publicKeyOf(area);
   const wrong = !key || !isUsableKey(key) ? "no usable key" : isEkTemplate(area) ? null : keyText(area);
   return wrong === null ? null : refusal("ek-template", "ek", wrong, "a template of the TCG EK credential profile");

@@ -77,8 +77,8 @@ export interface Check {
 }
 
 /** A no that is an ordinary answer: never thrown. */
-export interface Refusal {
-  readonly code: RefusalCode;
+export interface Refusal<Code extends RefusalCode = RefusalCode> {
+  readonly code: Code;
   readonly detail: string;
   readonly check: Check;
 }
@@ -127,7 +127,12 @@ export interface Verdict {
 export type Purpose = "intake" | "renewal";
 
 /** A refusal with its one failed check. */
-export function refusal(code: RefusalCode, name: string, seen: string, expected: string): Refusal {
+export function refusal<Code extends RefusalCode>(
+  code: Code,
+  name: string,
+  seen: string,
+  expected: string,
+): Refusal<Code> {
   return {
     code,
     detail: failureText({ name, seen, expected }),

@@ -1,6 +1,11 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import type { EngineEvent } from "../engine/world.ts";
 
+interface ConditionLabels {
+  readonly type: string;
+  readonly reason: string;
+}
+
 /** fleetd's metrics; labels are closed lists (codes, step kinds, condition types), never a machine's words. */
 export class Metrics {
   readonly registry = new Registry();
@@ -30,7 +35,7 @@ export class Metrics {
   readonly #conditions = new Gauge({
     name: "fleetd_condition",
     help: "Devices with this condition at the last full look.",
-    labelNames: ["type"],
+    labelNames: ["type", "reason"],
     registers: [this.registry],
   });
   readonly #devices = new Gauge({
@@ -58,10 +63,10 @@ export class Metrics {
   }
 
   /** Sets the gauges from what all devices' records say. */
-  fleet(conditions: ReadonlyMap<string, number>, statuses: ReadonlyMap<string, number>): void {
+  fleet(conditions: readonly ConditionLabels[], statuses: ReadonlyMap<string, number>): void {
     this.#conditions.reset();
     this.#devices.reset();
-    for (const [type, count] of conditions) this.#conditions.set({ type }, count);
+    for (const { type, reason } of conditions) this.#conditions.inc({ type, reason });
     for (const [status, count] of statuses) this.#devices.set({ status }, count);
   }
 }

@@ -231,7 +231,7 @@ describe("look-ups, metrics and page", () => {
     const { text, type } = await world.ask("metric", "GET", "/metrics");
     expect(type).toContain("text/plain");
     expect(text).toContain('fleetd_devices{status="planned"} 1');
-    expect(text).toContain('fleetd_condition{type="ConfigUnread"} 1');
+    expect(text).toContain('fleetd_condition{type="ConfigUnread",reason="unread"} 1');
   });
 
   it("the page escapes what a machine or a person wrote", async () => {

@@ -1,5 +1,5 @@
 import type { WorkflowView } from "../boot-plane.ts";
-import type { Condition, ConditionType } from "../condition.ts";
+import type { Condition, ConditionType, ReasonOf } from "../condition.ts";
 import type { JournalLevel } from "../device.ts";
 import { type Happening, withConditions, withJournal } from "../journal.ts";
 import { isEarlier } from "../moment.ts";
@@ -50,7 +50,12 @@ export class Draft {
     this.#patch = { ...this.#patch, ...patch };
   }
 
-  condition(type: ConditionType, reason: string, message: string, about = ""): void {
+  condition<Type extends ConditionType>(type: Type, reason: ReasonOf<Type>, message: string, about = ""): void {
+    this.recalled(type, reason, message, about);
+  }
+
+  /** A condition whose reason is a code that the record holds: an older fleetd may have written one that the list lacks now. */
+  recalled(type: ConditionType, reason: string, message: string, about: string): void {
     this.#conditions.push({ type, reason, message, about });
   }
 

@@ -1,22 +1,10 @@
 import { parseEkBindings } from "../binding.ts";
+import { refusalWords } from "../conditions/refusals.ts";
 import type { Draft } from "./draft.ts";
 import { explainIdentity } from "./identity.ts";
 import { RENEWAL } from "./renewal.ts";
 import { isoTime } from "./shown.ts";
 import { interfaceFor } from "./wiring.ts";
-
-/** What a refused boot means, in words for its owner; a code without a sentence stands for itself. */
-const REFUSALS: Readonly<Record<string, string>> = {
-  "authority-not-accepted": "it booted something that no accepted authority signed",
-  "not-hookos": "it did not boot HookOS",
-  "secure-boot-mismatch": "Secure Boot is not what its class demands, or its measurements do not fit",
-  "validation-off": "shim's validation is switched off",
-  "event-log-missing": "it sent no event log",
-  "event-log-malformed": "its event log is broken",
-  "event-log-mismatch": "its event log does not give the quoted PCRs",
-  "pcr-zero": "its firmware measured nothing",
-  "profile-missing": "its class has no boot-policy profile",
-};
 
 /** Keys and interface that NetBox declares, told before a machine has to find out. */
 function declared(d: Draft): void {
@@ -77,16 +65,11 @@ export function explain(d: Draft): void {
       run.name,
     );
   if (attention !== null)
-    d.condition("MachineWaits", attention.code, `${attention.text}; ${onceMended(attention.about)}`, attention.about);
+    d.recalled("MachineWaits", attention.code, `${attention.text}; ${onceMended(attention.about)}`, attention.about);
   if (verdict?.result === "fail") {
-    const words = verdict.codes.map((code) => REFUSALS[code] ?? code);
-    const about = String(verdict.atMs);
-    d.condition(
-      "AttestationFailed",
-      verdict.codes[0] ?? "refused",
-      `the last quote was refused: ${words.join("; ")}`,
-      about,
-    );
+    const words = verdict.codes.map(refusalWords);
+    const reason = verdict.codes[0] ?? "quote-invalid";
+    d.recalled("AttestationFailed", reason, `the last quote was refused: ${words.join("; ")}`, String(verdict.atMs));
   }
   attestationAge(d);
   if (quarantine !== null)

@@ -1,5 +1,6 @@
 import { identityChanged } from "../binding.ts";
 import { freezeClass } from "../class.ts";
+import type { ReasonOf } from "../condition.ts";
 import { isName, isSerial } from "../conflicts.ts";
 import type { Device } from "../device.ts";
 import { machine } from "../manifests/machine.ts";
@@ -10,7 +11,7 @@ import { type RunKind, touchesDisk } from "../record.ts";
 
 export interface Gate {
   /** Code of spec/10 where there is one. */
-  readonly code: string;
+  readonly code: ReasonOf<"RequestWaits">;
   readonly text: string;
 }
 

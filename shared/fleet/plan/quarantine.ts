@@ -1,3 +1,4 @@
+import type { ReasonOf } from "../condition.ts";
 import type { Device } from "../device.ts";
 import type { FleetRecord } from "../fleet-record.ts";
 import { type Happening, withJournal } from "../journal.ts";
@@ -122,7 +123,7 @@ export function earnsIdentity(device: Device, record: DeviceRecord, context: Req
 /** What the machine was last told, said once a run or day. */
 export function withAttention(
   record: DeviceRecord,
-  code: string,
+  code: ReasonOf<"MachineWaits">,
   text: string,
   about: string,
   nowMs: number,

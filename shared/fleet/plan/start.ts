@@ -1,5 +1,6 @@
 import { approvedDigests, boundUuid } from "../binding.ts";
 import { freezeClass } from "../class.ts";
+import type { ReasonOf } from "../condition.ts";
 import { bootMac, objectName } from "../device.ts";
 import { installedClass } from "../judged.ts";
 import { workflow as workflowManifest, workflowName } from "../manifests/workflow.ts";
@@ -17,7 +18,7 @@ function slotFree(d: Draft, kind: RunKind, atAdmission: boolean): { free: boolea
   return { own, unlimited, free: own || unlimited || slots.length < d.o.settings.maxDiskRuns };
 }
 
-function waits(d: Draft, request: Request, code: string, text: string): void {
+function waits(d: Draft, request: Request, code: ReasonOf<"RequestWaits">, text: string): void {
   d.condition("RequestWaits", code, `${request.kind} waits: ${text}`, request.id);
 }
 
