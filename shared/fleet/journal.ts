@@ -1,6 +1,7 @@
 import { CONDITIONS, type Condition } from "./condition.ts";
 import type { JournalLevel } from "./device.ts";
-import type { ConditionRecord, DeviceRecord, JournalRecord } from "./record.ts";
+import type { DeviceRecord } from "./record.ts";
+import type { ConditionRecord, JournalRecord } from "./said-record.ts";
 
 /** Lines kept in a record after they were sent: enough for a device's timeline. */
 const KEPT_LINES = 60;

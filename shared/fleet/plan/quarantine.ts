@@ -9,7 +9,10 @@ import { type Asked, askedAction, askedInstall, type RequestContext } from "../r
 import { boundByPass } from "./identity.ts";
 import { isoTime } from "./shown.ts";
 
-/** True where so many devices failed within the window that a bad profile edit is likelier than an attack. */
+/**
+ * True where so many devices failed within the window that a bad profile edit is likelier than an attack. Those whose
+ * failures an administrator accepted count no more.
+ */
 export function isMassFailure(
   fleet: FleetRecord,
   deviceId: number,
@@ -17,9 +20,12 @@ export function isMassFailure(
   nowMs: number,
   windowMs: number,
 ): boolean {
+  const { acceptedFailures: word } = fleet;
+  const accepted = new Set(word !== null && nowMs - word.atMs < windowMs ? word.devices : []);
+  if (accepted.has(deviceId)) return false;
   const failed = new Set(fleet.failed.filter((f) => nowMs - f.atMs < windowMs).map((f) => f.deviceId));
   failed.add(deviceId);
-  return isMass(failed.size, deviceCount);
+  return isMass([...failed].filter((id) => !accepted.has(id)).length, deviceCount);
 }
 
 /** Counts a failing device once within the window. */
@@ -29,6 +35,11 @@ export function countFailure(fleet: FleetRecord, deviceId: number, nowMs: number
 }
 
 type Quarantine = NonNullable<DeviceRecord["quarantine"]>;
+
+/** A failure that quarantined nobody, since so many failed at once: an administrator's word may make it count. */
+export function withHeldBack(verdict: VerdictRecord, isHeldBack: boolean): VerdictRecord {
+  return isHeldBack ? { ...verdict, heldBack: true } : verdict;
+}
 
 /** A failure under a quarantine of the other kind: both stand, since each ends by a pass of its own kind alone. */
 export function withCause(standing: DeviceRecord["quarantine"], now: Omit<Quarantine, "also">): Quarantine {
@@ -104,6 +115,7 @@ export function afterIntake(
   return {
     ...record,
     ...session,
+    verdict: withHeldBack(verdict, worker && about.massFailure),
     quarantine:
       worker && !about.massFailure
         ? withCause(record.quarantine, { by: "intake", sinceMs: nowMs, node: device.name })

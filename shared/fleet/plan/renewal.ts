@@ -5,7 +5,7 @@ import { type Happening, withJournal } from "../journal.ts";
 import { isEarlier } from "../moment.ts";
 import type { CountersRecord, DeviceRecord, IdentityRecord, VerdictRecord } from "../record.ts";
 import { countersWarnings } from "./counters.ts";
-import { bootChanges, withCause, withoutCause } from "./quarantine.ts";
+import { bootChanges, withCause, withHeldBack, withoutCause } from "./quarantine.ts";
 import { isoTime } from "./shown.ts";
 
 interface Named {
@@ -135,7 +135,8 @@ export function afterRenewal(
   if (verdict.result === "fail") {
     const worker = record.installed?.class.class.workload === "worker";
     const quarantine = withCause(record.quarantine, { by: "renewal", sinceMs: nowMs, node: device.name });
-    return withJournal(worker && !about.massFailure ? { ...next, quarantine } : next, warnings, nowMs);
+    const failed = about.massFailure ? { ...next, verdict: withHeldBack(verdict, true) } : { ...next, quarantine };
+    return withJournal(worker ? failed : next, warnings, nowMs);
   }
   const left = withoutCause(record.quarantine, "renewal");
   const ended = record.quarantine !== null && left === null;

@@ -49,9 +49,12 @@ describe("a failed intake", () => {
       afterIntake(record, aDevice(), failed, { ...about, massFailure });
     for (const record of [tell(installed("controlplane")), tell(newRecord(7, "w1")), tell(installed(), true)]) {
       expect(record.quarantine).toBeNull();
-      expect(record.verdict).toEqual(failed);
+      expect(record.verdict).toMatchObject(failed);
       expect([record.uuid, record.passedEks]).toEqual([null, null]);
     }
+    expect(tell(installed(), true).verdict?.heldBack).toBe(true);
+    for (const record of [tell(installed("controlplane"), true), tell(newRecord(7, "w1"), true), tell(installed())])
+      expect(record.verdict?.heldBack).toBeUndefined();
   });
 });
 
