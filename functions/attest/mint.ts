@@ -5,6 +5,7 @@ import { codeHash, SEAL_RANDOM_BYTES, seal } from "../../shared/attest/seal.ts";
 import type { ConfirmClaims } from "../../shared/attest/session.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import type { Device } from "../../shared/fleet/device.ts";
+import { installedAs } from "../../shared/fleet/installed-name.ts";
 import { registry } from "../../shared/fleet/payload/registry.gen.ts";
 import { type DeviceRecord, type IdentityRecord, type Run, unreadConfig } from "../../shared/fleet/record.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
@@ -119,7 +120,8 @@ async function mintAlone(deps: Deps, device: Device, run: Run, claims: ConfirmCl
   const { talosSecrets } = await world.policy.current();
   const rendered = renderer.render({
     class: cls,
-    name: device.name,
+    // The name that its certificates say: NetBox may have another since.
+    name: installedAs({ identity })?.name ?? device.name,
     serial: run.serial,
     uuid: claims.uuid,
     disk,

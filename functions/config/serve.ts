@@ -3,7 +3,16 @@ import { toHex } from "../../shared/attest/hex.ts";
 import { open } from "../../shared/attest/seal.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import type { Device } from "../../shared/fleet/device.ts";
-import { claimed, contendedBy, missing, refetched, released, served } from "../../shared/fleet/plan/config-access.ts";
+import {
+  claimed,
+  configuredName,
+  contendedBy,
+  missing,
+  refetched,
+  released,
+  served,
+  turnsActive,
+} from "../../shared/fleet/plan/config-access.ts";
 import type { ConfigRecord, DeviceRecord } from "../../shared/fleet/record.ts";
 import { isPortError } from "../../shared/ports/error.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
@@ -79,11 +88,14 @@ async function prepareCluster(deps: Deps, s: Serving, record: DeviceRecord, toke
   if (token === null) return true;
   const expiresAtMs = await tokenExpiry(deps, s, record, token.id);
   if (expiresAtMs === null) return false;
-  const { name } = s.device;
-  const [node] = await cluster.nodes([name]);
-  if (node !== undefined && record.node?.uid === node.uid) await cluster.deleteNode(name, node.uid);
+  const name = configuredName(s.device, record);
+  // The old Node may have been installed under another name than the new one.
+  const old = record.node;
+  const [node] = old === null ? [] : await cluster.nodes([old.name]);
+  if (node !== undefined && old?.uid === node.uid) await cluster.deleteNode(node.name, node.uid);
+  const names = new Set([name, old?.name ?? name].map((one) => `system:node:${one}`));
   for (const csr of await cluster.csrs())
-    if (csr.request?.commonName === `system:node:${name}`) await cluster.deleteCsr(csr.name, csr.uid);
+    if (csr.request !== null && names.has(csr.request.commonName)) await cluster.deleteCsr(csr.name, csr.uid);
   for (const work of record.due) if (work.do === "delete-token") await cluster.deleteToken(work.id);
   await cluster.createToken({ id: token.id, deviceId: s.device.id, node: name, expiresAtMs }, token.secret);
   return true;
@@ -93,11 +105,10 @@ async function finish(deps: Deps, s: Serving): Promise<void> {
   const { world } = deps;
   const record = await updateRecord(world, s.device, served(s.nonce, world.clock.nowMs()));
   await world.store.settleConfig(s.device.id, s.nonce, "finish", world.settings.durations.consumedMs);
-  // A pass that gave the serving up for lost came first: the record stays so, and nothing turns active on it.
-  if (record.config?.nonce !== s.nonce || record.config.state !== "served") return;
   try {
     const device = await world.netbox.device(s.device.id);
-    if (device?.status === "planned")
+    // Where a pass gave the serving up for lost, the record stays so, and nothing turns active on it.
+    if (device !== null && turnsActive(device, record, s.nonce))
       await world.netbox.patchDevice(device.id, { status: "active" }, device.lastUpdated);
   } catch (error) {
     // The record says served; the pass sets NetBox.

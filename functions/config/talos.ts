@@ -4,7 +4,7 @@ import { isCodeShaped } from "../../shared/attest/code.ts";
 import { codeHash } from "../../shared/attest/seal.ts";
 import { parseRecord, updateRecord } from "../../shared/engine/records.ts";
 import { isUuid } from "../../shared/fleet/conflicts.ts";
-import { configAccess, contendedBy, missing, refetched } from "../../shared/fleet/plan/config-access.ts";
+import { configAccess, noteOf } from "../../shared/fleet/plan/config-access.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import type { RateLimit } from "../../shared/runtime/limits.ts";
@@ -61,14 +61,7 @@ export async function getConfig(deps: Deps, c: Context, failures: Failures): Pro
   if (device === null) return refuse(c, "inventory-unavailable", "try again");
   const access = configAccess(record, device, config, peer);
   if (access.answer === "serve") return serveOnce(deps, c, { device, config, uuid, code, peer });
-  const note =
-    access.code === "code-consumed"
-      ? refetched(config.codeHash, nowMs)
-      : access.code === "config-missing"
-        ? missing(config.codeHash, nowMs)
-        : access.code === "config-being-served"
-          ? contendedBy(config.codeHash, nowMs)
-          : null;
+  const note = noteOf(access.code, config.codeHash, nowMs);
   if (note !== null) await updateRecord(world, device, note);
   return refuse(c, access.code, DETAILS[access.code]);
 }

@@ -33,6 +33,7 @@ const DURATION_WORDS: Readonly<Record<keyof typeof DEFAULT_DURATIONS, string>> =
   identityOverlapMs: "how long the identity before a renewal counts while the new one was not used",
   attestMaxAgeMs: "age of a verdict by which a node is still listed for SPIRE",
   observedMaxAgeMs: "a device observed longer ago is read again before its steps",
+  recordKeepMs: "how long a record outlives its device",
   massWindowMs: "window over which mass vanishing and mass quarantine are counted",
   passLockMs: "lease of the lock of a pass",
   renewIntervalMs: "age that an identity has when it is renewed at the earliest",

@@ -1,10 +1,11 @@
 import type { BootPlaneObjects } from "../fleet/boot-plane.ts";
-import { planAbsences, planGone } from "../fleet/plan/gone.ts";
+import { planAbsences, withAbsence, withVanishHeldBack } from "../fleet/plan/absences.ts";
+import { isForgotten, planGone } from "../fleet/plan/gone.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import type { StoredRecord } from "../ports/records.ts";
 import { applyWorldStep } from "./apply/world-steps.ts";
 import { ofDevice, seen } from "./observe.ts";
-import { parseRecord, storeRecord, updateRecord } from "./records.ts";
+import { loadFleet, parseRecord, storeRecord, updateRecord } from "./records.ts";
 import type { World } from "./world.ts";
 
 async function close(
@@ -14,7 +15,9 @@ async function close(
   objects: BootPlaneObjects,
 ): Promise<void> {
   const steps = planGone(record, objects, world.clock.nowMs(), world.settings);
-  if (steps.length === 0 || (await world.netbox.device(record.deviceId)) !== null) return;
+  const isOver = steps.length === 0 && isForgotten(record, world.clock.nowMs(), world.settings);
+  if ((steps.length === 0 && !isOver) || (await world.netbox.device(record.deviceId)) !== null) return;
+  if (isOver) return world.records.remove(record.deviceId, stored.resourceVersion);
   world.event({ kind: "step", device: record.name, code: "gone", text: `${record.name} is gone from NetBox` });
   for (const step of steps) {
     if (step.do === "put-record") await storeRecord(world.records, step.record, stored.resourceVersion);
@@ -39,9 +42,13 @@ export async function settleGone(
     const record = await seen(world, "", async () => parseRecord(one));
     if (record !== null) absent.set(record, one);
   }
-  const plan = planAbsences([...absent.keys()], stored.size, nowMs, world.settings);
+  if (absent.size === 0) return;
+  const { fleet } = await loadFleet(world);
+  const plan = planAbsences([...absent.keys()], stored.size, nowMs, world.settings, fleet.acceptedVanished);
   for (const { deviceId: id, name } of plan.note)
-    await seen(world, name, () => updateRecord(world, { id, name }, (r) => ({ ...r, absentSinceMs: nowMs })));
+    await seen(world, name, () => updateRecord(world, { id, name }, (r) => withAbsence(r, nowMs)));
+  for (const { deviceId: id, name } of plan.holdBack)
+    await seen(world, name, () => updateRecord(world, { id, name }, (r) => withVanishHeldBack(r, nowMs)));
   if (bootPlane === null) return;
   for (const record of plan.close) {
     const one = absent.get(record);

@@ -1,4 +1,5 @@
 import type { ConditionKind, Reason } from "./conditions/_kind.ts";
+import { changedConditions } from "./conditions/changed.ts";
 import { identityConditions } from "./conditions/identity.ts";
 import { installConditions } from "./conditions/install.ts";
 import { machineConditions } from "./conditions/machine.ts";
@@ -16,6 +17,7 @@ export const CONDITIONS = {
   ...requestConditions,
   ...machineConditions,
   ...identityConditions,
+  ...changedConditions,
   ...installConditions,
   ...retirementConditions,
   ...peerConditions,

@@ -26,6 +26,11 @@ export function nodeNameIn(commonName: string): string | null {
   return /^([^.]+)\.[0-9a-f]{16}$/.exec(commonName)?.[1] ?? null;
 }
 
+/** The name of the device's Node: the one that it was installed with, until the next provision. */
+export function nodeName(device: Pick<Device, "name">, record: Pick<DeviceRecord, "identity">): string {
+  return installedAs(record)?.name ?? device.name;
+}
+
 /** Whether NetBox's serial is the certificate's: firmware and people write it in either case. */
 export function isInstalledSerial(device: Pick<Device, "serial">, installed: Pick<InstalledAs, "serial">): boolean {
   return device.serial.toLowerCase() === installed.serial.toLowerCase();

@@ -53,6 +53,8 @@ export const DEFAULT_DURATIONS = {
   attestMaxAgeMs: 30 * DAY,
   /** spec/30 head: a device observed longer ago is read again before its steps are applied. */
   observedMaxAgeMs: MINUTE,
+  /** spec/00: a record outlives its device by this. */
+  recordKeepMs: 90 * DAY,
   /** spec/30: mass vanish and mass quarantine are counted over this. */
   massWindowMs: DAY,
   passLockMs: 30 * SECOND,
@@ -73,6 +75,8 @@ export interface FleetSettings {
   readonly rpcPort: number;
   /** Namespace of Tinkerbell's objects. */
   readonly namespace: string;
+  /** NetBox ids that this process's passes look after; null: all. */
+  readonly shard: { readonly from: number; readonly to: number } | null;
   /** fleetd's own account name in NetBox: its change-log entries are no requests. */
   readonly netboxUser: string;
   /** Image of the actions, by digest or tag, put into hardwareMap. */

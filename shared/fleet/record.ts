@@ -1,5 +1,8 @@
 import { z } from "zod";
+import { acceptedRequestSchema } from "./accepted-request.ts";
 import { classSchema } from "./class.ts";
+import { retireSchema } from "./retire-record.ts";
+import { conditionSchema, journalSchema } from "./said-record.ts";
 
 const ms = z.number().int().nonnegative();
 const stampedRequest = z.strictObject({ id: z.string(), atMs: ms });
@@ -23,6 +26,8 @@ const runSchema = z.strictObject({
   request: stampedRequest,
   attempt: z.number().int().min(1),
   name: z.string(),
+  /** The device's name when it started. */
+  deviceName: z.string().nullable().default(null),
   phase: z.enum(["starting", "waiting", "running", "ended"]),
   class: frozenClass.nullable(),
   disk: z.strictObject({ device: z.string(), serial: z.string() }).nullable(),
@@ -124,53 +129,14 @@ const verdictSchema = z.strictObject({
   by: cause,
   atMs: ms,
   codes: z.array(z.string()),
+  /** It failed among so many that it quarantined nobody. */
+  heldBack: z.boolean().optional(),
   dbxHash: z.string().nullable(),
   sbatLevel: z.string().nullable(),
   /** SHA-256 over the authorities measured before the separator; absent in older records. */
   earlyAuthorities: z.string().nullable().optional(),
 });
 export type VerdictRecord = z.output<typeof verdictSchema>;
-
-const retireSchema = z.strictObject({
-  request: stampedRequest,
-  failures: z.number().int().nonnegative(),
-  nextTryAtMs: ms.nullable(),
-  erasedAtMs: ms.nullable(),
-  /** Off Jobs made so far; the last one's name. The count is written before the Job is made: names are never reused. */
-  offJobs: z.number().int().nonnegative(),
-  offJob: z.string().nullable(),
-  offWaitSinceMs: ms.nullable(),
-  offNextTryAtMs: ms.nullable(),
-  offAtMs: ms.nullable(),
-  /** The Machine was seen off after `offAtMs`; an "on" before that is only old (powerState carries no time). */
-  offSeen: z.boolean(),
-  drainSinceMs: ms.nullable(),
-  drainRounds: z.number().int().nonnegative(),
-  blocked: z.array(z.string()),
-  clusterCleanAtMs: ms.nullable(),
-  offlineAtMs: ms.nullable(),
-});
-export type RetireRecord = z.output<typeof retireSchema>;
-
-const conditionSchema = z.strictObject({
-  type: z.string(),
-  reason: z.string(),
-  message: z.string(),
-  sinceMs: ms,
-  /** Run name or request id that it speaks of, or "". */
-  about: z.string(),
-});
-export type ConditionRecord = z.output<typeof conditionSchema>;
-
-const journalSchema = z.strictObject({
-  mark: z.string(),
-  level: z.enum(["info", "success", "warning", "danger"]),
-  code: z.string(),
-  text: z.string(),
-  dueAtMs: ms,
-  sent: z.boolean(),
-});
-export type JournalRecord = z.output<typeof journalSchema>;
 
 /** Work outside that is still owed for what the record already says; repeated until it worked. */
 const dueSchema = z.discriminatedUnion("do", [
@@ -179,6 +145,20 @@ const dueSchema = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("delete-node"), uid: z.string() }),
 ]);
 export type DueWork = z.output<typeof dueSchema>;
+
+const changedValues = z.strictObject({
+  status: z.string().nullable(),
+  desiredAction: z.string().nullable(),
+  approvedEks: z.unknown(),
+});
+const changeEntry = z.strictObject({
+  requestId: z.string(),
+  atMs: ms,
+  user: z.string(),
+  action: z.enum(["create", "update", "delete"]),
+  before: changedValues.nullable(),
+  after: changedValues.nullable(),
+});
 
 /** What fleetd remembers of one device (ConfigMap fleetd-<id>, spec/00 "What fleetd remembers"). */
 export const recordSchema = z.strictObject({
@@ -215,8 +195,22 @@ export const recordSchema = z.strictObject({
   /** Last attest session whose activations passed. */
   lastSessionAtMs: ms.nullable(),
   retire: retireSchema.nullable(),
+  /** An administrator's word for a request that was held. */
+  acceptedRequest: acceptedRequestSchema.nullable().default(null),
+  /** The entries of NetBox's change log that asked for something, as they were read with the row of this `last_updated`. */
+  log: z
+    .strictObject({ row: z.string(), entries: z.array(changeEntry) })
+    .nullable()
+    .default(null),
   /** `last_updated` of the newest row that a decision was made on. */
   rowSeen: z.string().nullable(),
+  /** The row that was older than `rowSeen`; once it was read twice, requests up to `heldBeforeMs` are held. */
+  inventoryBack: z.strictObject({ row: z.string(), heldBeforeMs: ms.nullable() }).nullable().default(null),
+  /** Off Jobs of a device that is gone with a run going on; counted before they are made. */
+  goneOff: z
+    .strictObject({ jobs: z.number().int().nonnegative(), job: z.string().nullable(), nextTryAtMs: ms.nullable() })
+    .nullable()
+    .default(null),
   /** When a complete walk of NetBox first came without the device. */
   absentSinceMs: ms.nullable().default(null),
   conditions: z.array(conditionSchema),
@@ -249,7 +243,11 @@ export function newRecord(deviceId: number, name: string): DeviceRecord {
     attention: null,
     lastSessionAtMs: null,
     retire: null,
+    acceptedRequest: null,
+    log: null,
     rowSeen: null,
+    inventoryBack: null,
+    goneOff: null,
     absentSinceMs: null,
     conditions: [],
     journal: [],

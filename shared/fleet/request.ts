@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { needsAcceptance } from "./acceptance.ts";
+import type { RequestKind } from "./accepted-request.ts";
 import type { ChangeEntry, Device } from "./device.ts";
 import { isoTime } from "./plan/shown.ts";
-import type { DeviceRecord } from "./record.ts";
+import { type DeviceRecord, isUnfinished, type RunKind } from "./record.ts";
 
 /** A request of an owner: an entry of NetBox's change log (spec/30, "Requests"). */
 export interface Request {
@@ -11,14 +12,16 @@ export interface Request {
   readonly atMs: number;
 }
 
-/** provision, attest, wipe by desired_action; install: planned set by an owner; retire: decommissioning set by an owner. */
-export type RequestKind = "provision" | "attest" | "wipe" | "install" | "retire";
-
 export type Asked =
   | { readonly state: "none" }
   | { readonly state: "fresh"; readonly request: Request }
   /** Older than the epoch, or without an entry: held until it is set again or accepted. */
-  | { readonly state: "held"; readonly kind: RequestKind; readonly reason: string }
+  | {
+      readonly state: "held";
+      readonly kind: RequestKind;
+      readonly reason: string;
+      readonly entry: ChangeEntry | null;
+    }
   /** Not newer than the last one carried out: a lost write or an old row brought back. */
   | { readonly state: "old"; readonly kind: RequestKind; readonly id: string }
   /** NetBox's change log could not be read. */
@@ -53,7 +56,7 @@ export interface RequestContext {
 }
 
 function newest(
-  context: RequestContext,
+  context: Pick<RequestContext, "changes" | "netboxUser">,
   changed: (before: ChangeEntry["before"], after: NonNullable<ChangeEntry["after"]>) => boolean,
 ): ChangeEntry | null {
   return (
@@ -63,17 +66,69 @@ function newest(
   );
 }
 
+function isAsked(
+  action: string | null,
+  before: ChangeEntry["before"],
+  after: { desiredAction: string | null },
+): boolean {
+  return action !== null && after.desiredAction === action && before?.desiredAction !== action;
+}
+
+function isSetTo(status: string, before: ChangeEntry["before"], after: { status: string | null }): boolean {
+  return after.status === status && before?.status !== status;
+}
+
+/** What an administrator's word makes of a request that is held or that nobody can read: carried out once, then old. */
+function byWord(asked: Asked, entry: ChangeEntry | null, last: { atMs: number } | null, record: DeviceRecord): Asked {
+  const { acceptedRequest: word } = record;
+  if ((asked.state !== "held" && asked.state !== "unknown") || word === null || word.kind !== asked.kind) return asked;
+  const { kind, request } = word;
+  const isMeant =
+    word.row === null ? entry?.requestId === request.id : word.takenUp && (entry === null || entry.atMs <= word.atMs);
+  if (!isMeant) return asked;
+  return last !== null && request.atMs <= last.atMs
+    ? { state: "old", kind, id: request.id }
+    : { state: "fresh", request: { kind, id: request.id, atMs: request.atMs } };
+}
+
 function judge(
   kind: RequestKind,
   entry: ChangeEntry | null,
   last: { id: string; atMs: number } | null,
   context: RequestContext,
+  record: DeviceRecord,
+): Asked {
+  const heldBeforeMs = kind === "attest" ? null : (record.inventoryBack?.heldBeforeMs ?? null);
+  return byWord(judgeEntry(kind, entry, last, { ...context, heldBeforeMs }), entry, last, record);
+}
+
+/** The newest entry of the change log by which an owner asked this; null where there is none to be read. */
+export function newestEntry(
+  kind: RequestKind,
+  context: Pick<RequestContext, "changes" | "netboxUser">,
+): ChangeEntry | null {
+  if (kind === "install" || kind === "retire") {
+    const status = kind === "install" ? "planned" : "decommissioning";
+    return newest(context, (before, after) => isSetTo(status, before, after));
+  }
+  return newest(context, (before, after) => isAsked(kind, before, after));
+}
+
+function judgeEntry(
+  kind: RequestKind,
+  entry: ChangeEntry | null,
+  last: { id: string; atMs: number } | null,
+  context: RequestContext & { readonly heldBeforeMs: number | null },
 ): Asked {
   if (context.changes === null) return { state: "unknown", kind };
-  if (entry === null) return { state: "held", kind, reason: "NetBox's change log has no entry for it by an owner" };
-  if (last !== null && entry.atMs <= last.atMs) return { state: "old", kind, id: entry.requestId };
+  if (entry === null)
+    return { state: "held", kind, entry, reason: "NetBox's change log has no entry for it by an owner" };
+  if (last !== null && (entry.atMs <= last.atMs || entry.requestId === last.id))
+    return { state: "old", kind, id: entry.requestId };
   if (entry.atMs <= context.epochMs)
-    return { state: "held", kind, reason: "it is older than fleetd's memory of this fleet" };
+    return { state: "held", kind, entry, reason: "it is older than fleetd's memory of this fleet" };
+  if (context.heldBeforeMs !== null && entry.atMs <= context.heldBeforeMs)
+    return { state: "held", kind, entry, reason: "NetBox went back in time since, and it may have been taken back" };
   return { state: "fresh", request: { kind, id: entry.requestId, atMs: entry.atMs } };
 }
 
@@ -81,9 +136,52 @@ function oldOf(kind: RequestKind, entry: ChangeEntry | null): Asked {
   return { state: "old", kind, id: entry?.requestId ?? "" };
 }
 
-/** True where the change log must be read to plan the device. */
+/** True where the device may get a run, so that what it shares with others counts. */
+export function asksForRun(device: Device, record: DeviceRecord): boolean {
+  const { status, desiredAction } = device;
+  return desiredAction !== null || status === "planned" || status === "decommissioning" || isUnfinished(record.run);
+}
+
+/** True where the change log must be read to plan the device: what was read of this very row before still stands. */
 export function needsChanges(device: Device, record: DeviceRecord): boolean {
-  if (device.desiredAction !== null || needsAcceptance(device, record)) return true;
+  if (needsAcceptance(device, record)) return true;
+  return isLogWanted(device, record) && record.log?.row !== device.lastUpdated;
+}
+
+/** The change log as it was read of this very row before; empty where it was not, or is of no use. */
+export function keptChanges(device: Device, record: DeviceRecord): readonly ChangeEntry[] {
+  return record.log?.row === device.lastUpdated ? record.log.entries : [];
+}
+
+/**
+ * The record with what its row's change log says of requests: each row is moved by an entry of the log, so that a row
+ * that has not moved has no newer one, and waiting costs no call.
+ */
+export function withLog(
+  device: Device,
+  record: DeviceRecord,
+  { changes, netboxUser }: Pick<RequestContext, "changes" | "netboxUser">,
+): DeviceRecord {
+  if (changes === null || !isLogWanted(device, record) || record.log?.row === device.lastUpdated) return record;
+  const context = { changes, netboxUser, epochMs: 0 };
+  const found = [
+    newest(context, (before, after) => isAsked(device.desiredAction, before, after)),
+    newest(context, (before, after) => isSetTo("planned", before, after)),
+    newest(context, (before, after) => isSetTo("decommissioning", before, after)),
+    newest(context, (before, after) => isSetTo("active", before, after)),
+  ];
+  const entries = found.flatMap((entry, i) => (entry === null || found.indexOf(entry) < i ? [] : [entry]));
+  return { ...record, log: { row: device.lastUpdated, entries } };
+}
+
+function isReinstall(kind: RunKind): boolean {
+  return kind === "provision" || kind === "wipe";
+}
+
+function isLogWanted(device: Device, record: DeviceRecord): boolean {
+  if (device.desiredAction !== null) return true;
+  // Row 34: whether the status active under an install is its owner's word.
+  if (device.status === "active") return isUnfinished(record.run) && isReinstall(record.run.kind);
   if (device.status === "planned") return record.run === null || record.run.phase === "ended";
   return device.status === "decommissioning" && (record.retire === null || record.retire.offlineAtMs !== null);
 }
@@ -92,16 +190,19 @@ export function needsChanges(device: Device, record: DeviceRecord): boolean {
 export function askedAction(device: Device, record: DeviceRecord, context: RequestContext): Asked {
   const kind = device.desiredAction === null ? undefined : ACTIONS[device.desiredAction];
   if (kind === undefined) return { state: "none" };
-  const entry = newest(
-    context,
-    (before, after) => after.desiredAction === kind && before?.desiredAction !== after.desiredAction,
-  );
+  const entry = newest(context, (before, after) => isAsked(kind, before, after));
   if (isOldBySecondCopy(entry, device, record, kind === "attest")) return oldOf(kind, entry);
-  return judge(kind, entry, kind === "attest" ? record.lastRequests.attest : record.lastRequests.install, context);
+  return judge(
+    kind,
+    entry,
+    kind === "attest" ? record.lastRequests.attest : record.lastRequests.install,
+    context,
+    record,
+  );
 }
 
 function plannedByOwner(context: RequestContext): ChangeEntry | null {
-  return newest(context, (before, after) => after.status === "planned" && before?.status !== "planned");
+  return newest(context, (before, after) => isSetTo("planned", before, after));
 }
 
 /** True where an owner set planned after the last install, provision or wipe that was carried out. */
@@ -115,15 +216,12 @@ export function askedInstall(device: Device, record: DeviceRecord, context: Requ
   if (device.status !== "planned") return { state: "none" };
   const entry = plannedByOwner(context);
   if (isOldBySecondCopy(entry, device, record, false)) return oldOf("install", entry);
-  return judge("install", entry, record.lastRequests.install, context);
+  return judge("install", entry, record.lastRequests.install, context, record);
 }
 
 /** What status decommissioning asks. */
 export function askedRetire(device: Device, record: DeviceRecord, context: RequestContext): Asked {
   if (device.status !== "decommissioning") return { state: "none" };
-  const entry = newest(
-    context,
-    (before, after) => after.status === "decommissioning" && before?.status !== "decommissioning",
-  );
-  return judge("retire", entry, record.retire?.offlineAtMs == null ? null : record.retire.request, context);
+  const entry = newest(context, (before, after) => isSetTo("decommissioning", before, after));
+  return judge("retire", entry, record.retire?.offlineAtMs == null ? null : record.retire.request, context, record);
 }

@@ -42,6 +42,7 @@ export const SETTINGS: FleetSettings = {
   durations: DEFAULT_DURATIONS,
   controlPlanes: false,
   maxDiskRuns: 5,
+  shard: null,
   trustDomain: "example.org",
   bmcNetworks: ["10.9.0.0/16"],
   rpcPort: 8090,

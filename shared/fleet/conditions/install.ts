@@ -8,6 +8,12 @@ export const installConditions = {
       "The run failed; the journal names the action, and whether the disk had been touched.",
       "The cause is mended, and the owner requests again.",
     ),
+    stopped: reason(
+      "owner",
+      "Its Workflow was taken away before it ended, so nobody knows how far it came.",
+      "The owner requests again.",
+    ),
+    "no-verdict": reason("owner", "The attest run ended, and the machine did not attest.", "The owner requests again."),
     expired: reason(
       "owner",
       "Installed, but the configuration was not read in time, and is gone.",

@@ -8,8 +8,10 @@ export function hardware(
   allowPxe: boolean,
   hasMachine: boolean,
   uuid: string | null,
+  /** The MAC that an unfinished run goes by. */
+  runMac: string | null = null,
 ): HardwareManifest {
-  const mac = bootMac(device);
+  const mac = runMac ?? bootMac(device);
   const name = objectName(device.id);
   return {
     apiVersion: "tinkerbell.org/v1alpha1",

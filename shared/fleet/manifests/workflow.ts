@@ -55,7 +55,7 @@ export function workflow(device: Device, run: Run, settings: FleetSettings): Wor
 }
 
 /** A Job that turns the machine off; its completion with own Tasks is the only evidence of "off". */
-export function offJob(device: Device, name: string, namespace: string): JobManifest {
+export function offJob(device: Pick<Device, "id" | "name">, name: string, namespace: string): JobManifest {
   return {
     apiVersion: "bmc.tinkerbell.org/v1alpha1",
     kind: "Job",

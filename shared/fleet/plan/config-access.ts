@@ -1,4 +1,5 @@
 import type { Device } from "../device.ts";
+import { installedAs } from "../installed-name.ts";
 import { withJournal } from "../journal.ts";
 import type { ConfigRecord, DeviceRecord } from "../record.ts";
 import { hasMovedUnder } from "../same-machine.ts";
@@ -125,6 +126,35 @@ export function missing(codeHash: string, nowMs: number): Change {
     if (config === null || isFresh(config.missingAtMs, nowMs)) return null;
     return { ...record, config: { ...config, missingAtMs: nowMs } };
   };
+}
+
+/** What the record notes of a reader that was refused, or null. */
+export function noteOf(
+  code: Extract<AccessAnswer, { answer: "refuse" }>["code"],
+  codeHash: string,
+  nowMs: number,
+): Change | null {
+  switch (code) {
+    case "code-consumed":
+      return refetched(codeHash, nowMs);
+    case "config-missing":
+      return missing(codeHash, nowMs);
+    case "config-being-served":
+      return contendedBy(codeHash, nowMs);
+    default:
+      return null;
+  }
+}
+
+/** Whether a configuration that was just served makes its device active, over planned only (row 14). */
+export function turnsActive(device: Pick<Device, "status">, record: DeviceRecord, nonce: string): boolean {
+  const { config } = record;
+  return device.status === "planned" && config?.nonce === nonce && config.state === "served";
+}
+
+/** The name of the node that reads the configuration of this record: the one in the certificates that it holds. */
+export function configuredName(device: Pick<Device, "name">, record: Pick<DeviceRecord, "pendingIdentity">): string {
+  return installedAs({ identity: record.pendingIdentity })?.name ?? device.name;
 }
 
 /** Two readers at once, or another address after a break. */

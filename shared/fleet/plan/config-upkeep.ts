@@ -42,7 +42,7 @@ export function configUpkeep(d: Draft): void {
   const current = run !== null && run.name === config.run ? run : null;
   if (config.state === "unread") {
     const endMs = endOf(config, current, durations);
-    if (current !== null && hasMovedUnder(o.device, current))
+    if (current?.phase === "ended" && hasMovedUnder(o.device, current))
       d.condition(
         "IdentityChanged",
         "identity-changed",

@@ -1,4 +1,5 @@
 import { type CsrView, KUBELET_SIGNER } from "../cluster.ts";
+import { nodeName } from "../installed-name.ts";
 import type { DeviceRecord } from "../record.ts";
 import type { Draft } from "./draft.ts";
 import { withCause } from "./quarantine.ts";
@@ -28,7 +29,7 @@ function tokenUser(id: string): string {
 
 /** Strangers' CSRs that name this node: left alone, and said once, however many there are. */
 function foreign(d: Draft, csrs: readonly CsrView[], token: DeviceRecord["token"]): void {
-  const name = `system:node:${d.o.device.name}`;
+  const name = `system:node:${nodeName(d.o.device, d.record)}`;
   const own = token === null ? null : tokenUser(token.id);
   const stranger = csrs.find(
     (c) => c.request?.commonName === name && c.username !== own && c.username !== name && c.decision === "pending",
@@ -56,14 +57,15 @@ export function approveCsrs(d: Draft): void {
     );
   if (!live || config?.state !== "served") return;
   if (config.refetchedAtMs !== null) return contended(d);
+  const node = nodeName(o.device, d.record);
   const own = o.cluster.csrs.filter((c) => c.username === tokenUser(token.id));
-  const fits = own.filter((c) => csrFault(c, o.device.name) === null);
-  const misfit = own.find((c) => c.decision === "pending" && csrFault(c, o.device.name) !== null);
+  const fits = own.filter((c) => csrFault(c, node) === null);
+  const misfit = own.find((c) => c.decision === "pending" && csrFault(c, node) !== null);
   if (misfit !== undefined)
     d.condition(
       "CsrRefused",
       "csr-refused",
-      `CSR ${misfit.name} of this node's token is left alone: ${csrFault(misfit, o.device.name)}`,
+      `CSR ${misfit.name} of this node's token is left alone: ${csrFault(misfit, node)}`,
       token.id,
     );
   const first = token.csr;
@@ -73,14 +75,14 @@ export function approveCsrs(d: Draft): void {
     const spkiSha256 = csr.request.spkiSha256;
     if (fits.some((c) => c.request?.spkiSha256 !== spkiSha256)) return contended(d);
     d.set({ token: { ...token, csr: { name: csr.name, spkiSha256, approvedAtMs: o.nowMs } } });
-    d.say("success", "csr-approved", `kubelet CSR ${csr.name} approved for node ${o.device.name}`, token.id);
-    d.effect({ do: "approve-csr", csr, message: `fleetd: first kubelet certificate of ${o.device.name}` });
+    d.say("success", "csr-approved", `kubelet CSR ${csr.name} approved for node ${node}`, token.id);
+    d.effect({ do: "approve-csr", csr, message: `fleetd: first kubelet certificate of ${node}` });
     return;
   }
   if (own.some((c) => c.request !== null && c.request.spkiSha256 !== first.spkiSha256)) return contended(d);
   const again = fits.find((c) => c.name === first.name && c.decision === "pending");
   if (again !== undefined && o.nowMs - first.approvedAtMs < o.settings.durations.tokenAfterApprovalMs)
-    d.effect({ do: "approve-csr", csr: again, message: `fleetd: first kubelet certificate of ${o.device.name}` });
+    d.effect({ do: "approve-csr", csr: again, message: `fleetd: first kubelet certificate of ${node}` });
 }
 
 /** Somebody else was faster: said, and the token ends as if it had been fleetd's own approval. */

@@ -5,6 +5,7 @@ import { type Happening, withConditions, withJournal } from "../journal.ts";
 import { isEarlier } from "../moment.ts";
 import type { Observed } from "../observed.ts";
 import type { DeviceRecord, DueWork } from "../record.ts";
+import { withLog } from "../request.ts";
 import type { Plan, Step } from "../step.ts";
 
 /**
@@ -79,11 +80,13 @@ export class Draft {
 
   finish(): Plan {
     const { o } = this;
-    const before = withConditions(withJournal(this.record, this.#happenings, o.nowMs), this.#conditions, o.nowMs);
+    const told = withConditions(withJournal(this.record, this.#happenings, o.nowMs), this.#conditions, o.nowMs);
+    // What the change log said is kept with another write, or once there is nothing else to do: then it spares calls.
+    const acts = this.#effects.length > 0 || Object.keys(this.#patch).length > 0 || this.#after.length > 0;
+    const log = { changes: o.changes, netboxUser: o.settings.netboxUser };
+    const before = told === o.record && acts ? told : withLog(o.device, told, log);
     const stamp = (r: DeviceRecord): DeviceRecord =>
-      o.record.rowSeen !== null && isEarlier(o.device.lastUpdated, o.record.rowSeen)
-        ? r
-        : { ...r, rowSeen: o.device.lastUpdated };
+      r.rowSeen !== null && isEarlier(o.device.lastUpdated, r.rowSeen) ? r : { ...r, rowSeen: o.device.lastUpdated };
     const steps: Step[] = [];
     let record = o.record;
     const put = (next: DeviceRecord) => {

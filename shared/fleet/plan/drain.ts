@@ -1,5 +1,6 @@
 import type { PodView } from "../cluster.ts";
-import type { RetireRecord } from "../record.ts";
+import { nodeName } from "../installed-name.ts";
+import type { RetireRecord } from "../retire-record.ts";
 import type { Draft } from "./draft.ts";
 
 /** Pods that an eviction is asked for: no DaemonSet's, mirror, finished or terminating one (spec/30, "Retirement" 4). */
@@ -25,7 +26,7 @@ export function drain(d: Draft, retire: RetireRecord): void {
     return;
   }
   const { node, csrs } = o.cluster;
-  const own = csrs.filter((c) => c.request?.commonName === `system:node:${o.device.name}`);
+  const own = csrs.filter((c) => c.request?.commonName === `system:node:${nodeName(o.device, d.record)}`);
   if (node === null) {
     for (const c of own) d.effect({ do: "delete-csr", name: c.name, uid: c.uid });
     const token = d.record.token;

@@ -1,5 +1,6 @@
 import { parseEkBindings } from "../binding.ts";
 import { refusalWords } from "../conditions/refusals.ts";
+import { isUnfinished, type Run } from "../record.ts";
 import type { Draft } from "./draft.ts";
 import { explainIdentity } from "./identity.ts";
 import { RENEWAL } from "./renewal.ts";
@@ -53,17 +54,34 @@ function attestationAge(d: Draft): void {
     );
 }
 
+/** A run that waits for a person, or did not do what it was for. */
+function explainRun(d: Draft, run: Run): void {
+  const { name, kind, result } = run;
+  // A machine that has attested under it, or at whose admission it started, is there.
+  const isAwaited = run.begunAtMs === null && run.verdictAtMs === null;
+  if (isUnfinished(run) && isAwaited && !run.bootMode)
+    d.condition("NetbootByHand", "no-bmc", "the device has no BMC: netboot the machine", name);
+  if (kind === "retire") return;
+  if (result !== "failed" && result !== "expired" && result !== "stopped" && result !== "no-verdict") return;
+  const where = run.terminal?.action == null ? "" : ` at action ${run.terminal.action}`;
+  const touched = run.diskBegun ? "; a disk action had begun" : "";
+  const runsOn =
+    kind !== "attest" && run.begunAtMs === null && d.record.installed !== null
+      ? "; no action began, so that the old system may still run"
+      : "";
+  d.condition(
+    "RunFailed",
+    result,
+    `${kind} ended as ${result}${where}${touched}${runsOn}: nothing is tried again by itself`,
+    name,
+  );
+}
+
 /** What the machine was last told, the verdict, changed keys and what is missing in NetBox, as conditions. */
 export function explain(d: Draft): void {
   const { attention, verdict, quarantine, run } = d.record;
   declared(d);
-  if (run !== null && run.kind !== "retire" && (run.result === "failed" || run.result === "expired"))
-    d.condition(
-      "RunFailed",
-      run.result,
-      `${run.kind} ended as ${run.result}: nothing is tried again by itself`,
-      run.name,
-    );
+  if (run !== null) explainRun(d, run);
   if (attention !== null)
     d.recalled("MachineWaits", attention.code, `${attention.text}; ${onceMended(attention.about)}`, attention.about);
   if (verdict?.result === "fail") {
@@ -76,7 +94,7 @@ export function explain(d: Draft): void {
     d.condition(
       "Quarantined",
       `by-${quarantine.by}`,
-      "cordoned and tainted, no renewal, not listed for SPIRE",
+      "cordoned and tainted, no renewal, not listed for SPIRE; SVIDs and certificates already out run to their end",
       String(quarantine.sinceMs),
     );
   explainIdentity(d);

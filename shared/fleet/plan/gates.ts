@@ -1,5 +1,5 @@
 import { identityChanged } from "../binding.ts";
-import { freezeClass } from "../class.ts";
+import { type FleetClass, freezeClass } from "../class.ts";
 import type { ReasonOf } from "../condition.ts";
 import { isName, isSerial } from "../conflicts.ts";
 import type { Device } from "../device.ts";
@@ -36,6 +36,11 @@ function classAdvice(name: string | null, known: readonly string[]): string {
   return `fleet_class is ${name ?? "empty"}; it must be one of ${known.join(", ")}`;
 }
 
+/** True for a class whose nodes join with the cluster-wide token: Talos workers alone have tokens of their own. */
+export function asksClusterToken({ workload, os }: Pick<FleetClass, "workload" | "os">): boolean {
+  return workload === "controlplane" || (workload === "worker" && os !== "talos");
+}
+
 function provisionGate(o: Observed): Gate | null {
   const frozen = freezeClass(o.device.fleetClass, o.classes, o.classInputs);
   if (frozen === null) return null;
@@ -49,12 +54,11 @@ function provisionGate(o: Observed): Gate | null {
     return { code: "pin-incomplete", text: "the device has no primary address in NetBox to configure it with" };
   if (cls.workload === "controlplane" && !o.settings.controlPlanes)
     return { code: "control-planes-off", text: "control planes install only with FLEET_CONTROL_PLANES=true" };
-  if (cls.workload === "controlplane" || (cls.workload === "worker" && cls.os !== "talos"))
-    if (!o.device.clusterTokenApproved)
-      return {
-        code: "cluster-token",
-        text: `class ${name} asks for the cluster-wide token: the owner sets cluster_token_approved`,
-      };
+  if (asksClusterToken(cls) && !o.device.clusterTokenApproved)
+    return {
+      code: "cluster-token",
+      text: `class ${name} asks for the cluster-wide token: the owner sets cluster_token_approved`,
+    };
   return null;
 }
 

@@ -1,11 +1,13 @@
 import type { WorkflowView } from "../boot-plane.ts";
+import { type JournalLevel, objectName } from "../device.ts";
+import { withJournal } from "../journal.ts";
 import { machine } from "../manifests/machine.ts";
 import { hardwareMap } from "../manifests/workflow.ts";
 import { isUnfinished, type Run, touchesDisk } from "../record.ts";
 import type { Draft } from "./draft.ts";
 import { retireAttemptEnded } from "./retire-attempt.ts";
 import { actionsDiffer, expectedActions } from "./template-actions.ts";
-import { diskBegun, hasBegun, terminalOf } from "./workflow-facts.ts";
+import { diskBegun, hasBegun, stuckAction, terminalOf } from "./workflow-facts.ts";
 
 type EndState = NonNullable<Run["terminal"]>;
 
@@ -19,13 +21,30 @@ const RESULTS: Record<Run["kind"], { ok: NonNullable<Run["result"]>; bad: NonNul
 function resultOf(d: Draft, run: Run, end: EndState): NonNullable<Run["result"]> {
   if (end.state === "WITHDRAWN") return "withdrawn";
   if (end.state === "STOPPED") return "stopped";
-  if (run.kind === "provision" && d.record.config?.run === run.name && d.record.config.state === "served")
-    return "success";
+  if (run.kind === "provision" && isServed(d, run)) return "success";
   if (end.state !== "SUCCESS") return RESULTS[run.kind].bad;
   if (run.kind === "attest" && run.verdictAtMs === null) return "no-verdict";
   const cls = run.class?.class;
   if (run.kind === "provision" && (cls?.payload === "none" || cls?.attestation === "unsupported")) return "success";
   return RESULTS[run.kind].ok;
+}
+
+/** True where the disk was wiped and holds no new system: by a wipe, or a provision of a class that installs nothing. */
+function leavesNothing(d: Draft, run: Run, result: NonNullable<Run["result"]>): boolean {
+  if (run.kind === "wipe") return result === "wiped";
+  return run.kind === "provision" && result === "success" && d.record.installed?.run !== run.name && !isServed(d, run);
+}
+
+function isServed(d: Draft, run: Run): boolean {
+  return d.record.config?.run === run.name && d.record.config.state === "served";
+}
+
+/** What the machine that is wiped leaves behind goes, so that the next kubelet inherits nothing. */
+export function forgetNode(d: Draft): void {
+  removeConfig(d);
+  const { node, token } = d.record;
+  if (node !== null) d.owe({ do: "delete-node", uid: node.uid });
+  if (token !== null && token.deletedAtMs === null) d.owe({ do: "delete-token", id: token.id });
 }
 
 /** Takes an unread configuration and its token away: the run that they belonged to is over. */
@@ -39,17 +58,34 @@ export function removeConfig(d: Draft): void {
     d.owe({ do: "delete-token", id: token.id });
 }
 
-const LEVEL = { success: "success", unread: "info", attested: "success", wiped: "success", erased: "success" } as const;
+const LEVEL: Partial<Record<NonNullable<Run["result"]>, JournalLevel>> = {
+  success: "success",
+  unread: "info",
+  attested: "success",
+  wiped: "success",
+  erased: "success",
+};
+const levelOf = (result: NonNullable<Run["result"]>): JournalLevel => LEVEL[result] ?? "warning";
 
-function words(run: Run, result: NonNullable<Run["result"]>, end: EndState): string {
+/** What is known of the machine's power after a run of which nothing began: its boot mode turns it off, then on. */
+function leftOff(d: Draft, run: Run): string {
+  if (!run.bootMode || run.begunAtMs !== null) return "";
+  const bmc = d.o.bootPlane?.machines.find((m) => m.name === objectName(d.o.device.id));
+  return `; its BMC Job may have left the machine off (the BMC last said ${bmc?.powerState ?? "unknown"})`;
+}
+
+function words(d: Draft, run: Run, result: NonNullable<Run["result"]>, end: EndState): string {
   const where = end.action === null ? "" : ` at action ${end.action}`;
   const why = end.detail === "" ? "" : `: ${end.detail}`;
   switch (result) {
     case "success":
-      return `${run.kind} ended well`;
+      return leavesNothing(d, run, result)
+        ? `${run.kind} ended: the disk is wiped, and its class installs nothing`
+        : `${run.kind} ended well`;
     case "unread":
       return "install ended by the agent's word; the configuration is not read yet";
     case "attested":
+      if (d.record.verdict?.result === "fail") return "attest ended: the machine attested, and its quote was refused";
       return "attest ended: the machine attested and boots its disk again";
     case "wiped":
       return "wipe ended by the agent's word: the system disk is wiped and the machine stays in HookOS";
@@ -60,7 +96,7 @@ function words(run: Run, result: NonNullable<Run["result"]>, end: EndState): str
     case "withdrawn":
       return `${run.kind} withdrawn before any action began${why}`;
     default:
-      return `${run.kind} failed${where} (${end.state})${why}; ${run.diskBegun ? "a disk action had begun" : "no disk action had begun"}`;
+      return `${run.kind} failed${where} (${end.state})${why}; ${run.diskBegun ? "a disk action had begun" : "no disk action had begun"}${leftOff(d, run)}`;
   }
 }
 
@@ -68,16 +104,16 @@ function words(run: Run, result: NonNullable<Run["result"]>, end: EndState): str
 export function endRun(d: Draft, run: Run, end: EndState): void {
   const result = resultOf(d, run, end);
   d.set({ run: { ...run, phase: "ended", terminal: end, result } });
-  d.say(LEVEL[result as keyof typeof LEVEL] ?? "warning", `run-${result}`, words(run, result, end), run.name);
+  const text = words(d, run, result, end);
+  const isRefused = result === "attested" && d.record.verdict?.result === "fail";
+  d.say(isRefused ? "warning" : levelOf(result), `run-${result}`, text, run.name);
   const badly = result === "failed" || result === "withdrawn" || result === "stopped";
   if (run.kind === "provision" && badly) removeConfig(d);
-  if (run.kind === "wipe" && result === "wiped") {
-    removeConfig(d);
-    if (d.record.node !== null) d.owe({ do: "delete-node", uid: d.record.node.uid });
-    if (d.record.token !== null && d.record.token.deletedAtMs === null)
-      d.owe({ do: "delete-token", id: d.record.token.id });
-  }
-  if (run.kind === "retire") retireAttemptEnded(d, result, words(run, result, end));
+  if (leavesNothing(d, run, result)) forgetNode(d);
+  if (run.kind !== "retire") return;
+  retireAttemptEnded(d, result, text);
+  // Taken back while it went on: it ends as a wipe does.
+  if (result === "erased" && d.o.device.status !== "decommissioning" && d.o.device.status !== "offline") forgetNode(d);
 }
 
 function withdrawReason(d: Draft, run: Run): string | null {
@@ -112,7 +148,8 @@ function checkActions(d: Draft, run: Run, workflow: WorkflowView): Run | null {
     run.name,
   );
   endRun(d, run, {
-    state: "FAILED",
+    // Deleting a Workflow does not stop an action that has begun.
+    state: hasBegun(workflow) ? "STOPPED" : "FAILED",
     atMs: d.o.nowMs,
     action: null,
     detail: "its rendered actions differ from the Template",
@@ -132,26 +169,44 @@ function removeOvertaken(d: Draft, run: Run): void {
   }
 }
 
+/** The run with what its Workflow shows to have begun; a disk action ends what was installed. */
+function begun(d: Draft, run: Run, workflow: WorkflowView): Run {
+  let now = run;
+  if (hasBegun(workflow) && run.begunAtMs === null)
+    now = { ...now, begunAtMs: d.o.nowMs, timeoutMs: workflow.timeoutMs };
+  if (diskBegun(workflow) && !run.diskBegun) {
+    now = { ...now, diskBegun: true };
+    // A fast machine may have read this run's configuration before its first action was seen.
+    if (d.record.installed?.run !== run.name) d.set({ installed: null });
+  }
+  return now;
+}
+
+/** A run that counts as ended may still be executing: what it does to the disk is noted all the same. */
+function goesOnAfterEnd(d: Draft, run: Run): void {
+  const workflow = d.o.bootPlane?.workflows.find((w) => w.name === run.name);
+  if (workflow === undefined || run.terminal?.state === "SUCCESS") return;
+  const now = begun(d, run, workflow);
+  if (now !== run) d.set({ run: now });
+}
+
 /** Reads the enabled Workflow of the unfinished run: what began, what ended, what never will. */
 export function latchRun(d: Draft): void {
   const { o } = d;
   const run = d.record.run;
-  if (run?.phase === "ended") removeOvertaken(d, run);
+  if (run?.phase === "ended") {
+    goesOnAfterEnd(d, run);
+    removeOvertaken(d, run);
+  }
   if (!isUnfinished(run) || run.phase === "starting" || o.bootPlane === null) return;
   const workflow = o.bootPlane.workflows.find((w) => w.name === run.name);
   if (workflow === undefined) {
     endRun(d, run, { state: "STOPPED", atMs: o.nowMs, action: null, detail: "its Workflow is gone" });
     return;
   }
-  let now: Run = run;
-  if (hasBegun(workflow) && run.begunAtMs === null)
-    now = { ...now, phase: "running", begunAtMs: o.nowMs, timeoutMs: workflow.timeoutMs };
-  if (diskBegun(workflow) && !run.diskBegun) {
-    now = { ...now, diskBegun: true };
-    // A fast machine may have read this run's configuration before its first action was seen.
-    if (d.record.installed?.run !== run.name) d.set({ installed: null });
-  }
+  let now = begun(d, run, workflow);
   if (now !== run) {
+    now = { ...now, phase: "running" };
     d.set({ run: now });
     if (now.begunAtMs !== run.begunAtMs) d.say("info", "run-begun", `${run.kind} began on the machine`, run.name);
   }
@@ -167,7 +222,17 @@ export function latchRun(d: Draft): void {
   const reason = now.begunAtMs === null ? withdrawReason(d, now) : null;
   if (reason !== null) {
     d.removeWorkflow(workflow);
-    d.after((r) => (r.run?.name === now.name ? { ...r, run: withdrawn(now, o.nowMs, reason) } : r));
+    // Said once it is gone: a machine that takes it in this moment is not withdrawn from.
+    d.after((r) => {
+      if (r.run?.name !== now.name) return r;
+      const ended = withdrawn(now, o.nowMs, reason);
+      const text = words(d, ended, "withdrawn", { state: "WITHDRAWN", atMs: o.nowMs, action: null, detail: reason });
+      return withJournal(
+        { ...r, run: ended },
+        [{ level: "warning", code: "run-withdrawn", text, about: ended.name }],
+        o.nowMs,
+      );
+    });
     d.again();
     return;
   }
@@ -179,7 +244,8 @@ export function latchRun(d: Draft): void {
       ? (now.enabledAtMs ?? now.startedAtMs) + notBegunMs
       : now.begunAtMs + now.timeoutMs + durations.begunSlackMs;
   if (o.nowMs > deadlineMs) {
-    endRun(d, now, { state: "DEADLINE", atMs: o.nowMs, action: null, detail: "its own deadline passed" });
+    const action = now.begunAtMs === null ? null : (stuckAction(workflow)?.name ?? null);
+    endRun(d, now, { state: "DEADLINE", atMs: o.nowMs, action, detail: "its own deadline passed" });
     d.again();
   }
 }

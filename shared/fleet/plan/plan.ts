@@ -1,18 +1,27 @@
 import { withAcceptance } from "../acceptance.ts";
+import type { RequestKind } from "../accepted-request.ts";
+import { withAcceptedRequest } from "../held.ts";
+import { nodeName } from "../installed-name.ts";
 import type { Observed } from "../observed.ts";
 import { isUnfinished, touchesDisk } from "../record.ts";
+import { newestEntry } from "../request.ts";
 import type { Plan } from "../step.ts";
 import { activate } from "./activate.ts";
+import { changedUnder } from "./changed-under.ts";
 import { configUpkeep } from "./config-upkeep.ts";
 import { holdNode } from "./cordon.ts";
 import { approveCsrs, endTokens } from "./csr-approval.ts";
 import { Draft } from "./draft.ts";
 import { explain } from "./explain.ts";
+import { inventoryWentBack } from "./inventory-back.ts";
+import { settleHeldBack } from "./mass-failure.ts";
 import { latchRun, settleServed } from "./one-run.ts";
+import { adoptOrphan } from "./orphan.ts";
 import { requests } from "./requests.ts";
 import { retire, retiredOffline } from "./retire.ts";
 import { showFields } from "./shown.ts";
 import { continueStart } from "./start.ts";
+import { statusLost } from "./status-lost.ts";
 import { upkeep } from "./upkeep.ts";
 
 function byStatus(d: Draft): void {
@@ -47,7 +56,8 @@ function abandonRetirement(d: Draft): void {
   if (state === null || state.offlineAtMs !== null) return;
   if (run?.kind === "retire" && run.phase !== "ended") return;
   d.set({ retire: null });
-  d.say("info", "retire-taken-back", "retirement was taken back by its owner", state.request.id);
+  const erased = state.erasedAtMs === null ? "" : ", after its disk was erased";
+  d.say("info", "retire-taken-back", `retirement was taken back by its owner${erased}`, state.request.id);
 }
 
 /** Work owed outside for what the record already says: done now, forgotten once it worked. */
@@ -66,7 +76,7 @@ function payDue(d: Draft): void {
         if (d.o.cluster === null) return false;
         const { node, csrs } = d.o.cluster;
         if (node !== null && node.uid === w.uid) d.effect({ do: "delete-node", name: node.name, uid: node.uid });
-        const name = `system:node:${d.o.device.name}`;
+        const name = `system:node:${nodeName(d.o.device, d.record)}`;
         for (const c of csrs)
           if (c.request?.commonName === name) d.effect({ do: "delete-csr", name: c.name, uid: c.uid });
         return true;
@@ -103,24 +113,31 @@ function keepSlot(d: Draft, startsSoon: boolean): void {
  * @see spec/30-reconcile.md, spec/35-lifecycle-table.md
  */
 export function planDevice(o: Observed): Plan {
-  // Everything below goes by the record: what the change log says of changed EKs is written there first.
+  // Everything below goes by the record: what became of changed EKs and of a held request is written there first.
   const { changes, device, settings } = o;
-  const record = withAcceptance(device, o.record, { changes, netboxUser: settings.netboxUser });
+  const log = { changes, netboxUser: settings.netboxUser };
+  const newest = (kind: RequestKind) => newestEntry(kind, log);
+  const record = withAcceptedRequest(device, withAcceptance(device, o.record, log), newest, o.nowMs);
   if (record !== o.record) return { steps: [{ do: "put-record", record }], again: true };
   const d = new Draft(o);
   if (o.record.absentSinceMs !== null) d.set({ absentSinceMs: null });
+  if (inventoryWentBack(d)) return { steps: [{ do: "put-record", record: d.record }], again: true };
   const slotsBefore = o.fleet.slots.some((s) => s.deviceId === o.device.id);
+  adoptOrphan(d);
   latchRun(d);
   settleServed(d);
-  configUpkeep(d);
+  const isLost = statusLost(d);
+  if (!isLost) configUpkeep(d);
   approveCsrs(d);
   endTokens(d);
   const runBefore = d.record.run;
-  if (!activate(d)) byStatus(d);
+  if (!isLost && !activate(d)) byStatus(d);
   continueStart(d);
   upkeep(d);
+  settleHeldBack(d);
   holdNode(d);
   explain(d);
+  changedUnder(d);
   payDue(d);
   showFields(d);
   keepSlot(d, slotsBefore && d.wantsAgain && runBefore?.phase !== "starting");

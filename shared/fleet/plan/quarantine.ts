@@ -86,8 +86,12 @@ export function afterIntake(
   about: { readonly uuid: string; readonly massFailure: boolean },
 ): DeviceRecord {
   const nowMs = verdict.atMs;
-  const session = { verdict, lastSessionAtMs: nowMs };
   const { run } = record;
+  const session = {
+    verdict,
+    lastSessionAtMs: nowMs,
+    run: isUnfinished(run) && run.phase !== "starting" ? { ...run, verdictAtMs: nowMs } : run,
+  };
   if (verdict.result === "pass") {
     const next: DeviceRecord = {
       ...record,
@@ -95,7 +99,6 @@ export function afterIntake(
       ...boundByPass(device, record, about.uuid),
       quarantine: withoutCause(record.quarantine, "intake"),
       attention: record.attention?.about === "confirm" ? record.attention : null,
-      run: isUnfinished(run) && run.phase !== "starting" ? { ...run, verdictAtMs: nowMs } : run,
     };
     return withJournal(
       next,

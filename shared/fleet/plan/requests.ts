@@ -1,5 +1,6 @@
 import { type DeviceRecord, isUnfinished, type RunKind } from "../record.ts";
 import { type Asked, askedAction, askedInstall, type Request, type RequestContext } from "../request.ts";
+import type { RetireRecord } from "../retire-record.ts";
 import type { Draft } from "./draft.ts";
 import { failingGate } from "./gates.ts";
 import { tryStart } from "./start.ts";
@@ -18,7 +19,7 @@ function saysWhy(d: Draft, asked: Exclude<Asked, { state: "none" | "fresh" | "ol
     d.condition(
       "RequestHeld",
       "request-held",
-      `${asked.kind} is held: ${asked.reason}; set it again to have it done`,
+      `${asked.kind} is held: ${asked.reason}; set it again, or fleetctl accept ${d.o.device.name}, to have it done`,
       asked.kind,
     );
 }
@@ -42,6 +43,17 @@ function meetsRun(d: Draft, request: Request): void {
     return;
   }
   d.condition("RequestWaits", "other-run", `${request.kind} waits until ${run.kind} has ended`, request.id);
+}
+
+/** Row 12: an action that was asked before the retirement is cleared with it; a later one stays its owner's. */
+export function clearOvertaken(d: Draft, { request }: RetireRecord): boolean {
+  const asked = askedAction(d.o.device, d.record, contextOf(d));
+  if (asked.state === "none" || asked.state === "unknown") return false;
+  if (asked.state === "fresh" && asked.request.atMs > request.atMs) return false;
+  const kind = asked.state === "fresh" ? asked.request.kind : asked.kind;
+  d.patch({ desiredAction: null });
+  d.say("info", "request-overtaken", `${kind} was asked before the retirement: cleared with it`, request.id);
+  return true;
 }
 
 /** What `desired_action` asks of a device in status planned, active or offline. Returns true where it claims the device. */
@@ -69,6 +81,7 @@ function actionRequest(d: Draft): boolean {
       return false;
     }
     case "fresh":
+      if (device.status === "offline" && d.record.retire !== null && clearOvertaken(d, d.record.retire)) return true;
       if (device.status === "offline") {
         d.condition(
           "StatusForbids",

@@ -1,34 +1,15 @@
 import { objectName } from "../device.ts";
 import { offJob } from "../manifests/workflow.ts";
-import { isUnfinished, type RetireRecord } from "../record.ts";
+import { isUnfinished } from "../record.ts";
 import { askedRetire } from "../request.ts";
+import { newRetire, type RetireRecord } from "../retire-record.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Draft } from "./draft.ts";
 import { drain } from "./drain.ts";
 import { hasBmc } from "./gates.ts";
 import { endRun } from "./one-run.ts";
-import { contextOf } from "./requests.ts";
+import { clearOvertaken, contextOf } from "./requests.ts";
 import { tryStart } from "./start.ts";
-
-function newRetire(request: { id: string; atMs: number }): RetireRecord {
-  return {
-    request,
-    failures: 0,
-    nextTryAtMs: null,
-    erasedAtMs: null,
-    offJobs: 0,
-    offJob: null,
-    offWaitSinceMs: null,
-    offNextTryAtMs: null,
-    offAtMs: null,
-    offSeen: false,
-    drainSinceMs: null,
-    drainRounds: 0,
-    blocked: [],
-    clusterCleanAtMs: null,
-    offlineAtMs: null,
-  };
-}
 
 function seconds(ms: number): string {
   return `${Math.max(Math.round(ms / 1000), 1)} s`;
@@ -67,13 +48,15 @@ function seenOff(d: Draft, retire: RetireRecord, base: string): boolean {
     return false;
   }
   if (job.state === "completed" && job.tasksAreOwn) return true;
-  if (job.state === "open") return false;
+  // Rufio may leave a Job open for ever, with no word of why: after its time that is no answer either.
+  const isOverdue = o.nowMs - job.createdAtMs > durations.offDangerMs;
+  if (job.state === "open" && !isOverdue) return false;
   const waitMs = backoffMs(retire.offJobs, durations.retryFirstMs, durations.retryLastMs);
   d.set({ retire: { ...retire, offJob: null, offNextTryAtMs: o.nowMs + waitMs } });
   d.say(
     "warning",
     `off-failed-${retire.offJobs}`,
-    `the BMC did not confirm off (Job ${job.name}${job.problem === "" ? "" : `: ${job.problem}`}): that counts as unknown; again in ${seconds(waitMs)}`,
+    `the BMC did not confirm off (Job ${job.name}${job.problem === "" ? (job.state === "open" ? ": no answer" : "") : `: ${job.problem}`}): that counts as unknown; again in ${seconds(waitMs)}`,
     retire.request.id,
   );
   return false;
@@ -98,8 +81,14 @@ function otherRunInTheWay(d: Draft, retire: RetireRecord): boolean {
     return true;
   }
   if (!seenOff(d, retire, run.name)) return true;
+  if (!retire.offDone) {
+    // What was read beside the Job may be older than its end: the run is read once more.
+    d.set({ retire: { ...retire, offDone: true } });
+    d.again();
+    return true;
+  }
   endRun(d, run, { state: "STOPPED", atMs: d.o.nowMs, action: null, detail: "powered off for retirement" });
-  d.set({ retire: { ...retire, offJob: null, offWaitSinceMs: null, offNextTryAtMs: null } });
+  d.set({ retire: { ...retire, offJob: null, offDone: false, offWaitSinceMs: null, offNextTryAtMs: null } });
   d.again();
   return true;
 }
@@ -191,7 +180,12 @@ export function retire(d: Draft): void {
     } else if (asked.state === "unknown")
       d.condition("RequestsUnreadable", "change-log", "retirement waits: NetBox's change log cannot be read");
     else
-      d.condition("RequestHeld", "request-held", "retirement is held: set the status again to have it done", "retire");
+      d.condition(
+        "RequestHeld",
+        "request-held",
+        `retirement is held: set the status again, or fleetctl accept ${o.device.name}, to have it done`,
+        "retire",
+      );
     return;
   }
   if (o.device.desiredAction !== null)
@@ -207,7 +201,8 @@ export function retire(d: Draft): void {
   if (state.offAtMs === null) return powerOff(d, state);
   if (voidEvidence(d, state, state.offAtMs)) return;
   if (state.clusterCleanAtMs === null || o.cluster?.node != null) return drain(d, d.record.retire ?? state);
-  d.patch({ status: "offline", desiredAction: null });
+  d.patch({ status: "offline" });
+  clearOvertaken(d, state);
   d.again();
 }
 
@@ -225,7 +220,10 @@ export function retiredOffline(d: Draft): void {
   }
   if (state.offlineAtMs !== null) return;
   if (state.clusterCleanAtMs === null) {
-    d.say("danger", "not-erased", "set offline by hand: not erased as far as fleetd knows", state.request.id);
+    if (state.erasedAtMs === null)
+      d.say("danger", "not-erased", "set offline by hand: not erased as far as fleetd knows", state.request.id);
+    else if (state.offAtMs === null)
+      d.say("danger", "not-off", "set offline by hand: erased, and not off as far as fleetd knows", state.request.id);
     return drain(d, state);
   }
   d.set({
@@ -246,7 +244,7 @@ export function retiredOffline(d: Draft): void {
     d.say(
       "warning",
       "closed-by-hand",
-      "out of the cluster and offline by its owner's word: its disk was not erased by fleetd",
+      `out of the cluster and offline by its owner's word: ${state.erasedAtMs === null ? "its disk was not erased by fleetd" : "its disk was erased, and nobody saw the machine off"}`,
       state.request.id,
     );
 }

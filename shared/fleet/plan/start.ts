@@ -4,11 +4,12 @@ import type { ReasonOf } from "../condition.ts";
 import { bootMac, objectName } from "../device.ts";
 import { installedClass } from "../judged.ts";
 import { workflow as workflowManifest, workflowName } from "../manifests/workflow.ts";
-import { type DeviceRecord, isUnfinished, type Run, type RunKind, touchesDisk } from "../record.ts";
+import { isUnfinished, type Run, type RunKind, touchesDisk } from "../record.ts";
 import type { Request } from "../request.ts";
 import type { Draft } from "./draft.ts";
-import { failingGate, hasBmc } from "./gates.ts";
-import { endRun, withdrawn } from "./one-run.ts";
+import { asksClusterToken, failingGate, hasBmc } from "./gates.ts";
+import { endRun } from "./one-run.ts";
+import { usedUp } from "./orphan.ts";
 
 /** True where a slot allows a disk run: its own counts as free, a first install counts but never waits (spec/30). */
 function slotFree(d: Draft, kind: RunKind, atAdmission: boolean): { free: boolean; own: boolean; unlimited: boolean } {
@@ -22,11 +23,37 @@ function waits(d: Draft, request: Request, code: ReasonOf<"RequestWaits">, text:
   d.condition("RequestWaits", code, `${request.kind} waits: ${text}`, request.id);
 }
 
+/** True for a run that was ended while it went on: its Workflow is gone, and its machine was told nothing of that. */
+function mayStillRun({ terminal, begunAtMs }: Run): boolean {
+  return begunAtMs !== null && (terminal?.state === "DEADLINE" || terminal?.state === "STOPPED");
+}
+
+/** What the run means for the cluster's Node, where it has one. */
+function sayOfNode(d: Draft, run: Run): void {
+  const { kind, name } = run;
+  if (kind === "attest") return;
+  const node = d.o.cluster?.node ?? null;
+  if (node !== null && kind !== "retire")
+    d.say("info", "node-cordoned", `node ${node.name} is cordoned for ${kind}, not drained`, name);
+  const cls = d.record.installed?.class.class ?? run.class?.class;
+  if (cls?.workload === "controlplane")
+    d.say("warning", "etcd-member", "a control plane: removing its etcd member is its owner's to do", name);
+  if (kind === "provision" && cls !== undefined && asksClusterToken(cls))
+    d.say("warning", "cluster-token", "its class asks for the cluster-wide token, which its owner approved", name);
+}
+
+/** True where NetBox's second copy says that this very run has ended: the record went back to before it was enabled. */
+function hasEndedBySecondCopy(d: Draft, run: Run): boolean {
+  const shown = d.o.device.shown.fleetRun;
+  if (typeof shown !== "object" || shown === null || !("run" in shown) || !("result" in shown)) return false;
+  return shown.run === run.name && shown.result !== "unfinished" && shown.result !== "withdrawn";
+}
+
 /**
  * Rows 1 to 4: all gates, then one step at a time towards a run in phase `starting`. Says why where one is in the way.
  * @see spec/35-lifecycle-table.md "Requests → runs"
  */
-export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission: boolean, attempt = 1): void {
+export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission: boolean, from = 1): void {
   const { o } = d;
   const { device } = o;
   const gate = failingGate(o, kind);
@@ -39,10 +66,11 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
   if (o.bootPlane === null) return;
   const bootMode = !atAdmission && hasBmc(o);
   const last = d.record.run;
-  if (last?.terminal?.state === "DEADLINE" && last.begunAtMs !== null && !bootMode) {
-    if ((d.record.lastSessionAtMs ?? 0) <= last.terminal.atMs)
-      return waits(d, request, "run-preparing", "the run before it may still be executing: netboot the machine");
-  }
+  if (last !== null && mayStillRun(last) && !bootMode && (d.record.lastSessionAtMs ?? 0) <= (last.terminal?.atMs ?? 0))
+    return waits(d, request, "run-preparing", "the run before it may still be executing: netboot the machine");
+  // A name is never used twice: a withdrawn attempt had this request too.
+  const isAgain = last !== null && last.kind === kind && last.request.id === request.id;
+  const attempt = Math.max(from, isAgain ? last.attempt + 1 : 1);
   const name = workflowName(device.id, kind, request.id, attempt);
   if (touchesDisk(kind)) {
     const slot = slotFree(d, kind, atAdmission);
@@ -65,7 +93,7 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
       d.say(
         "info",
         "set-planned",
-        `set planned for ${kind}: no credential is renewed until it is installed again`,
+        `set planned for ${kind}: no credential is renewed until it is installed again; SVIDs and certificates already out run to their end`,
         name,
       );
       return d.again();
@@ -78,6 +106,7 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
     request: { id: request.id, atMs: request.atMs },
     attempt,
     name,
+    deviceName: device.name,
     phase: "starting",
     class:
       (kind === "attest" ? installedClass(device, d.record) : null) ??
@@ -104,8 +133,7 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
   d.set({ run, node: replaces && node !== null ? { name: node.name, uid: node.uid } : d.record.node });
   const target = run.disk === null ? "" : ` on disk ${run.disk.device} (${run.disk.serial})`;
   d.say("info", "run-started", `${kind} started${target} for request ${request.id.slice(0, 8)}`, name);
-  if (!bootMode && !atAdmission)
-    d.condition("NetbootByHand", "no-bmc", "the device has no BMC: netboot the machine", name);
+  sayOfNode(d, run);
   d.again();
 }
 
@@ -120,7 +148,8 @@ export function continueStart(d: Draft): void {
   const forbids = run.kind === "retire" ? status !== "decommissioning" : status !== "planned" && status !== "active";
   if ((gate !== null || forbids) && (own === undefined || own.disabled)) {
     if (own !== undefined) d.removeWorkflow(own);
-    d.set({ run: withdrawn(run, o.nowMs, gate?.text ?? `the status is ${status} now`) });
+    const detail = gate?.text ?? `the status is ${status} now`;
+    endRun(d, run, { state: "WITHDRAWN", atMs: o.nowMs, action: null, detail });
     return d.again();
   }
   const others = o.bootPlane.workflows.filter((w) => w.deviceId === o.device.id && w.name !== run.name);
@@ -128,9 +157,9 @@ export function continueStart(d: Draft): void {
     for (const w of others) d.removeWorkflow(w);
     return d.again();
   }
-  if (own === undefined && run.enabledAtMs !== null) {
+  if (own === undefined && (run.enabledAtMs !== null || hasEndedBySecondCopy(d, run))) {
     // It may have run: making it again would run one request twice.
-    d.set({ lastRequests: usedUp(d, run) });
+    d.set({ lastRequests: usedUp(d.record, run) });
     endRun(d, run, { state: "STOPPED", atMs: o.nowMs, action: null, detail: "its Workflow is gone" });
     return d.again();
   }
@@ -145,12 +174,6 @@ export function continueStart(d: Draft): void {
     d.effect({ do: "enable-workflow", name: own.name, uid: own.uid, resourceVersion: own.resourceVersion });
     return d.again();
   }
-  d.set({ run: { ...run, phase: "waiting", enabledAtMs: o.nowMs }, lastRequests: usedUp(d, run) });
+  d.set({ run: { ...run, phase: "waiting", enabledAtMs: o.nowMs }, lastRequests: usedUp(d.record, run) });
   d.again();
-}
-
-function usedUp(d: Draft, run: Run): DeviceRecord["lastRequests"] {
-  const stamped = { id: run.request.id, atMs: run.request.atMs };
-  const last = d.record.lastRequests;
-  return run.kind === "attest" ? { ...last, attest: stamped } : { ...last, install: stamped };
 }

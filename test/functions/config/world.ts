@@ -30,6 +30,7 @@ export function aRun(change: Partial<Run> = {}): Run {
     request: { id: "r1", atMs: 1 },
     attempt: 1,
     name: RUN,
+    deviceName: null,
     uuid: UUID,
     phase: "running",
     class: freezeClass("talos-worker", CLASSES, null),

@@ -113,7 +113,7 @@ describe("who renews nothing", () => {
 
   it("not one that is being retired, though a restored NetBox calls it active", () => {
     const retire = { request: { id: "r", atMs: 1 }, failures: 0, nextTryAtMs: null, erasedAtMs: null, offJobs: 0 };
-    const off = { offJob: null, offWaitSinceMs: null, offNextTryAtMs: null, offAtMs: null, offSeen: false };
+    const off = { offJob: null, offDone: false, offWaitSinceMs: null, offNextTryAtMs: null, offAtMs: null, offSeen: false };
     const drain = { drainSinceMs: null, drainRounds: 0, blocked: [], clusterCleanAtMs: null, offlineAtMs: null };
     expect(bar({ retire: { ...retire, ...off, ...drain } })).toBe("not-expected");
     expect(bar({ retire: { ...retire, ...off, ...drain, offlineAtMs: 1 } })).toBeNull();
