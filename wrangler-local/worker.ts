@@ -65,6 +65,7 @@ function worldOf(env: Env): World {
       durations: { ...DEFAULT_DURATIONS, ...(JSON.parse(env.DURATIONS ?? "{}") as Partial<Durations>) },
       controlPlanes: false,
       maxDiskRuns: 5,
+      shard: null,
       trustDomain: env.TRUST_DOMAIN,
       bmcNetworks: [],
       rpcPort: 8090,

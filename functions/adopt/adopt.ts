@@ -1,7 +1,8 @@
 import type { Context } from "hono";
 import { recordedIdentity } from "../../shared/attest/node-certificate.ts";
 import type { RefusalCode } from "../../shared/attest/verdict.ts";
-import { conflictOf, currentClasses, inventory } from "../../shared/engine/observe.ts";
+import { conflictOf, inventory } from "../../shared/engine/inventory.ts";
+import { currentClasses } from "../../shared/engine/observe.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
 import { freezeClass } from "../../shared/fleet/class.ts";

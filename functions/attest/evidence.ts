@@ -21,7 +21,7 @@ import type { Device } from "../../shared/fleet/device.ts";
 import { afterIntake, earnsIdentity } from "../../shared/fleet/plan/quarantine.ts";
 import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
-import { needsChanges } from "../../shared/fleet/request.ts";
+import { keptChanges, needsChanges } from "../../shared/fleet/request.ts";
 import { type IdentityFault, identityFault } from "../../shared/fleet/same-machine.ts";
 import { EVIDENCE_BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
@@ -139,7 +139,7 @@ async function certificates(deps: Deps, device: Device, record: DeviceRecord, cl
   if (!isCertified(device)) return null;
   const { world } = deps;
   const { durations, netboxUser } = world.settings;
-  const changes = needsChanges(device, record) ? await world.netbox.changes(device.id) : [];
+  const changes = needsChanges(device, record) ? await world.netbox.changes(device.id) : keptChanges(device, record);
   const { fleet } = await loadFleet(world);
   const lasting = earnsIdentity(device, record, { changes, netboxUser, epochMs: fleet.epochMs });
   return issueIdentity(world.signer, {

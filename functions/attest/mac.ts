@@ -1,4 +1,4 @@
-import { inventory } from "../../shared/engine/observe.ts";
+import { inventory } from "../../shared/engine/inventory.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import type { ReasonOf } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { inventory } from "../../shared/engine/observe.ts";
+import { inventory } from "../../shared/engine/inventory.ts";
 import { pass, passForDevice } from "../../shared/engine/pass.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";

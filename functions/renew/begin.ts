@@ -9,7 +9,7 @@ import {
 import { profileNamed, quoteAsked } from "../../shared/attest/profile-named.ts";
 import type { RenewClaims } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
-import { inventory } from "../../shared/engine/observe.ts";
+import { inventory } from "../../shared/engine/inventory.ts";
 import { loadRecord } from "../../shared/engine/records.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { identityUse, isOldRow, type PresentedIdentity, renewalBar } from "../../shared/fleet/plan/renewal.ts";

@@ -1,6 +1,7 @@
 import type { Device } from "../fleet/device.ts";
 import { type DeviceRecord, newRecord } from "../fleet/record.ts";
-import { inventory, seen } from "./observe.ts";
+import { inventory } from "./inventory.ts";
+import { seen } from "./observe.ts";
 import { parseRecord } from "./records.ts";
 import type { World } from "./world.ts";
 

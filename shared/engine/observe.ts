@@ -1,16 +1,16 @@
-import { boundUuid } from "../fleet/binding.ts";
 import type { BootPlaneObjects } from "../fleet/boot-plane.ts";
 import { type ClassInputs, type ClassTable, classInputsSchema, classTableSchema } from "../fleet/class.ts";
 import { type CsrView, type NodeView, TOKEN_GROUP } from "../fleet/cluster.ts";
-import { inventoryConflicts } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
 import type { FleetRecord } from "../fleet/fleet-record.ts";
+import { nodeName } from "../fleet/installed-name.ts";
 import { templateOf } from "../fleet/manifests/workflow.ts";
 import type { Observed, SeenCluster } from "../fleet/observed.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
-import { needsChanges } from "../fleet/request.ts";
+import { asksForRun, keptChanges, needsChanges } from "../fleet/request.ts";
 import { PortError } from "../ports/error.ts";
-import { loadFleet, loadRecord, parseRecord } from "./records.ts";
+import { loadFleet, loadRecord } from "./records.ts";
+import type { WholeFleet } from "./whole-fleet.ts";
 import type { World } from "./world.ts";
 
 /** Asks a peer; one that is down becomes null and an event, never a throw: the planner does what is safe without it. */
@@ -54,8 +54,15 @@ export interface Bulk {
 export interface LookContext extends Classes {
   readonly passStartMs: number;
   readonly trigger: Observed["trigger"];
-  readonly fleet: FleetRecord;
-  readonly conflict: string | null;
+  readonly wholeFleet: WholeFleet;
+}
+
+/** One look at a device, with what its next write must carry. */
+export interface Look {
+  readonly observed: Observed;
+  readonly resourceVersion: string | null;
+  /** As its stored record says it. */
+  readonly open: boolean;
 }
 
 /** What of the boot plane is this device's. */
@@ -75,20 +82,22 @@ async function lookAtCluster(
   record: DeviceRecord,
   bulk: Bulk | null,
 ): Promise<SeenCluster | null> {
+  const name = nodeName(device, record);
   return seen(world, device.name, async () => {
     if (bulk !== null && (bulk.nodes === null || bulk.csrs === null))
       return Promise.reject(new PortError("unavailable", "cluster", "not answering"));
-    const nodes = bulk?.nodes ?? (await world.cluster.nodes([device.name]));
-    const node = nodes.find((n) => n.name === device.name) ?? null;
+    // A renamed device's Node has the name that it was installed with, which no bulk read asked for.
+    const nodes = (name === device.name ? bulk?.nodes : null) ?? (await world.cluster.nodes([name]));
+    const node = nodes.find((n) => n.name === name) ?? null;
     const csrs = bulk?.csrs ?? (await world.cluster.csrs());
     const user = record.token === null ? null : `system:bootstrap:${record.token.id}`;
-    const name = `system:node:${device.name}`;
+    const subject = `system:node:${name}`;
     const draining =
       record.retire !== null && record.retire.drainSinceMs !== null && record.retire.clusterCleanAtMs === null;
     return {
       node,
-      csrs: csrs.filter((c) => c.username === user || c.request?.commonName === name),
-      pods: draining && node !== null ? await world.cluster.pods(device.name) : null,
+      csrs: csrs.filter((c) => c.username === user || c.request?.commonName === subject),
+      pods: draining && node !== null ? await world.cluster.pods(name) : null,
       othersApprove: bulk?.othersApprove ?? (record.token !== null && (await world.cluster.othersApprove(TOKEN_GROUP))),
     };
   });
@@ -99,6 +108,7 @@ export async function observeDevice(
   world: World,
   device: Device,
   record: DeviceRecord,
+  fleet: FleetRecord,
   context: LookContext,
   bulk: Bulk | null,
 ): Promise<Observed> {
@@ -109,7 +119,7 @@ export async function observeDevice(
   const cluster = await lookAtCluster(world, device, record, bulk);
   const changes = needsChanges(device, record)
     ? await seen(world, device.name, () => world.netbox.changes(device.id))
-    : [];
+    : keptChanges(device, record);
   const { run } = record;
   const rendered = bootPlane?.workflows.some((w) => w.name === run?.name && w.actions.length > 0) ?? false;
   const template =
@@ -122,10 +132,10 @@ export async function observeDevice(
     passStartMs: context.passStartMs,
     trigger: context.trigger,
     device,
-    conflict: context.conflict,
+    conflict: asksForRun(device, record) ? await context.wholeFleet.conflictOf(device, record) : null,
     changes,
     record,
-    fleet: context.fleet,
+    fleet,
     bootPlane,
     cluster,
     classes: context.classes,
@@ -134,49 +144,12 @@ export async function observeDevice(
   };
 }
 
-/** The inventory as the store's copy of at most `inventoryCopyMs` has it, else read and copied. */
-export async function inventory(world: World): Promise<Device[]> {
-  const copy = await world.store.get("inventory");
-  if (copy !== null) return JSON.parse(copy) as Device[];
-  const devices = await world.netbox.devices();
-  await world.store.put("inventory", JSON.stringify(devices), world.settings.durations.inventoryCopyMs);
-  return devices;
-}
-
-/** What the device shares with another of the fleet, as `inventoryConflicts` says it; its UUID is looked up in the records. */
-export async function conflictOf(world: World, deviceId: number, devices?: readonly Device[]): Promise<string | null> {
-  const stored = await world.records.get(deviceId);
-  const uuid = stored === null ? null : parseRecord(stored).uuid;
-  const holders = uuid === null ? [] : await world.records.byUuid(uuid);
-  const all = devices ?? (await inventory(world));
-  const records = new Map(holders.map((h) => [h.deviceId, parseRecord(h)] as const));
-  return inventoryConflicts(all, boundUuids(all, records)).get(deviceId) ?? null;
-}
-
-/** Device id → the UUID that binds it. */
-export function boundUuids(
-  devices: readonly Device[],
-  records: ReadonlyMap<number, DeviceRecord>,
-): ReadonlyMap<number, string> {
-  return new Map(
-    devices.flatMap((device) => {
-      const record = records.get(device.id);
-      const uuid = record === undefined ? null : boundUuid(device, record);
-      return uuid === null ? [] : [[device.id, uuid] as const];
-    }),
-  );
-}
-
 /** Reads a device, its record and the fleet's memory afresh; null where NetBox has no such device of the role. */
-export async function lookAgain(
-  world: World,
-  deviceId: number,
-  context: Omit<LookContext, "fleet">,
-): Promise<{ observed: Observed; resourceVersion: string | null } | null> {
+export async function lookAgain(world: World, deviceId: number, context: LookContext): Promise<Look | null> {
   const device = await world.netbox.device(deviceId);
   if (device === null) return null;
-  const loaded = await loadRecord(world.records, device);
+  const { record, resourceVersion, open } = await loadRecord(world.records, device);
   const { fleet } = await loadFleet(world);
-  const observed = await observeDevice(world, device, loaded.record, { ...context, fleet }, null);
-  return { observed, resourceVersion: loaded.resourceVersion };
+  const observed = await observeDevice(world, device, record, fleet, context, null);
+  return { observed, resourceVersion, open };
 }

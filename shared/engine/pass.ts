@@ -1,32 +1,23 @@
+import type { BootPlaneObjects } from "../fleet/boot-plane.ts";
 import { TOKEN_GROUP } from "../fleet/cluster.ts";
-import { inventoryConflicts } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
-import { spireNodes } from "../fleet/manifests/spire-nodes.ts";
+import type { Member } from "../fleet/manifests/spire-nodes.ts";
 import type { Observed } from "../fleet/observed.ts";
 import { overdueToken, tokenDeleted } from "../fleet/plan/csr-approval.ts";
 import { planDevice } from "../fleet/plan/plan.ts";
 import { type DeviceRecord, newRecord } from "../fleet/record.ts";
-import { freeSlot, orphanedSlots } from "../fleet/slots.ts";
-import { PortError } from "../ports/error.ts";
-import { applySteps } from "./apply/index.ts";
+import { isPortError, PortError } from "../ports/error.ts";
+import { closePass } from "./close.ts";
 import { settleGone } from "./gone.ts";
-import {
-  type Bulk,
-  boundUuids,
-  conflictOf,
-  currentClasses,
-  type LookContext,
-  lookAgain,
-  observeDevice,
-  seen,
-} from "./observe.ts";
-import { loadFleet, parseRecord, updateFleet, updateRecord } from "./records.ts";
+import { type Bulk, currentClasses, type Look, type LookContext, lookAgain, observeDevice, seen } from "./observe.ts";
+import { parseRecord, updateRecord } from "./records.ts";
+import { MANY_DEVICES, type Round, readRound, shardName } from "./round.ts";
+import { randomName, rest, type Settled, settle, withDeviceLock } from "./settle.ts";
+import { WholeFleet } from "./whole-fleet.ts";
 import type { World } from "./world.ts";
 
-/** One device may take so many looks in a row before the next pass goes on with it. */
-const MAX_LOOKS = 16;
-
 export interface PassReport {
+  /** How many were looked at. */
   readonly devices: number;
   readonly steps: number;
   readonly failed: number;
@@ -34,93 +25,38 @@ export interface PassReport {
   readonly skipped: boolean;
 }
 
-/** observe → plan → apply for one device until it rests; returns its last observation. */
-async function settle(
-  world: World,
-  first: { observed: Observed; resourceVersion: string | null },
-  context: Omit<LookContext, "fleet">,
-): Promise<{ observed: Observed; steps: number; failed: boolean }> {
-  let look = first;
-  let steps = 0;
-  for (let n = 0; n < MAX_LOOKS; n++) {
-    const plan = planDevice(look.observed);
-    if (plan.steps.length === 0) break;
-    const failure = await applySteps(world, look.observed, look.resourceVersion, plan.steps);
-    steps += plan.steps.length;
-    // A conflict means somebody else wrote: read again and decide again, within the same bound.
-    if (failure !== null && failure.kind !== "conflict") return { observed: look.observed, steps, failed: true };
-    const next = await lookAgain(world, look.observed.device.id, context);
-    if (next === null) break;
-    look = next;
-    if (!plan.again && failure === null) break;
-  }
-  return { observed: look.observed, steps, failed: false };
-}
-
-async function withDeviceLock<T>(world: World, deviceId: number, work: () => Promise<T>): Promise<T | null> {
-  const owner = hex(world.entropy.bytes(16));
-  if (!(await world.store.lock(`device:${deviceId}`, owner, world.settings.durations.passLockMs))) return null;
-  try {
-    return await work();
-  } finally {
-    await world.store.unlock(`device:${deviceId}`, owner).catch(() => undefined);
-  }
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
-}
-
 /** The pass for one device (webhook, POST /reconcile, admission): reads that device only. Null: locked or unknown. */
 export async function passForDevice(
   world: World,
   deviceId: number,
   trigger: Observed["trigger"],
-): Promise<{ observed: Observed; steps: number; failed: boolean } | null> {
-  return withDeviceLock(world, deviceId, async () => {
+): Promise<Settled | null> {
+  return withDeviceLock(world, { id: deviceId }, async () => {
     const context = {
       ...(await currentClasses(world)),
       passStartMs: world.clock.nowMs(),
       trigger,
-      conflict: await conflictOf(world, deviceId),
+      wholeFleet: new WholeFleet(world),
     };
     const first = await lookAgain(world, deviceId, context);
     return first === null ? null : settle(world, first, context);
   });
 }
 
-/** A device's work under its lock; what it cannot be read for is this device's failure, and the others go on. */
-async function untroubled<T>(world: World, device: Device, work: () => Promise<T>): Promise<T | null | "failed"> {
-  try {
-    return await withDeviceLock(world, device.id, work);
-  } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    world.event({ kind: "peer-down", device: device.name, code: error.port, text: error.message });
-    return "failed";
-  }
-}
+const NOTHING: BootPlaneObjects = { hardware: [], workflows: [], machines: [], jobs: [] };
 
-async function readBulk(world: World, devices: readonly Device[]): Promise<Bulk> {
-  const bootPlane = await seen(world, "", () => world.bootPlane.objects());
+async function readBulk(world: World, { whole, devices }: Round): Promise<Bulk> {
+  if (!whole && devices.length === 0) return { bootPlane: NOTHING, nodes: [], csrs: [], othersApprove: false };
+  const ids = whole || devices.length > MANY_DEVICES ? undefined : devices.map((d) => d.id);
+  const bootPlane = await seen(world, "", () => world.bootPlane.objects(ids));
   const nodes = await seen(world, "", () => world.cluster.nodes(devices.map((d) => d.name)));
   const csrs = nodes === null ? null : await seen(world, "", () => world.cluster.csrs());
   const others = csrs === null ? null : await seen(world, "", () => world.cluster.othersApprove(TOKEN_GROUP));
   return { bootPlane, nodes, csrs, othersApprove: others ?? false };
 }
 
-async function fullPass(world: World, keepLock: () => Promise<void>): Promise<PassReport> {
-  const passStartMs = world.clock.nowMs();
-  const { classes, classInputs } = await currentClasses(world);
-  const devices = await seen(world, "", () => world.netbox.devices());
-  if (devices === null) {
-    await endTokensWithoutNetBox(world);
-    throw new PortError("unavailable", "netbox", "nothing is started, granted or served until it answers");
-  }
-  await seen(world, "", () =>
-    world.store.put("inventory", JSON.stringify(devices), world.settings.durations.inventoryCopyMs),
-  );
-  const stored = new Map((await world.records.all()).map((r) => [r.deviceId, r]));
-  const { fleet } = await loadFleet(world);
+/** Records as they are, new ones for devices without; one that cannot be read is missing and said. */
+async function readRecords(world: World, { devices, stored }: Round): Promise<Map<number, DeviceRecord>> {
   const records = new Map<number, DeviceRecord>();
   for (const device of devices) {
     const found = stored.get(device.id);
@@ -130,67 +66,110 @@ async function fullPass(world: World, keepLock: () => Promise<void>): Promise<Pa
         : await seen(world, device.name, async () => parseRecord(found));
     if (record !== null) records.set(device.id, record);
   }
-  const conflicts = inventoryConflicts(devices, boundUuids(devices, records));
-  const bulk = await readBulk(world, devices);
+  return records;
+}
+
+/** Looks at a device, and acts under its lock where there is something to do. Null: locked, or gone meanwhile. */
+async function tend(
+  world: World,
+  device: Device,
+  look: () => Promise<Look | null>,
+  context: LookContext,
+): Promise<Settled | null> {
+  const first = await look();
+  if (first === null) return null;
+  if (planDevice(first.observed).steps.length === 0) {
+    await rest(world, first);
+    return { observed: first.observed, steps: 0, failed: false };
+  }
+  return withDeviceLock(world, device, () => settle(world, first, context));
+}
+
+/** One device of a pass; what it cannot be read for is this device's failure, and the others go on. */
+async function untroubled(
+  world: World,
+  device: Device,
+  work: () => Promise<Settled | null>,
+): Promise<Settled | null | "failed"> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    world.event({ kind: "peer-down", device: device.name, code: error.port, text: error.message });
+    return "failed";
+  }
+}
+
+/** What failed is seen again by the next pass: its record says so, even where nothing else in it does. */
+async function seeAgain(world: World, device: Device): Promise<void> {
+  await seen(world, device.name, () => updateRecord(world, device, (record) => ({ ...record })));
+}
+
+async function tendAll(
+  world: World,
+  round: Round,
+  records: ReadonlyMap<number, DeviceRecord>,
+  context: LookContext,
+  keepLock: () => Promise<void>,
+): Promise<PassReport & { readonly after: readonly Member[] }> {
+  const bulk = await readBulk(world, round);
+  const after: Member[] = [];
   let steps = 0;
   let failed = 0;
-  const after: { device: Device; record: DeviceRecord }[] = [];
-  for (const device of devices) {
+  for (const device of round.devices) {
     await keepLock();
     const record = records.get(device.id);
     if (record === undefined) {
       failed++;
       continue;
     }
-    const context = {
-      classes,
-      classInputs,
-      passStartMs,
-      trigger: "pass" as const,
-      conflict: conflicts.get(device.id) ?? null,
-    };
-    const stale = world.clock.nowMs() - passStartMs > world.settings.durations.observedMaxAgeMs;
-    const done = await untroubled(world, device, async () => {
-      const first = stale
-        ? await lookAgain(world, device.id, context)
+    const stored = round.stored.get(device.id);
+    const isStale = world.clock.nowMs() - round.startMs > world.settings.durations.observedMaxAgeMs;
+    const look = async (): Promise<Look | null> =>
+      isStale
+        ? lookAgain(world, device.id, context)
         : {
-            observed: await observeDevice(world, device, record, { ...context, fleet }, bulk),
-            resourceVersion: stored.get(device.id)?.resourceVersion ?? null,
+            observed: await observeDevice(world, device, record, round.fleet, context, bulk),
+            resourceVersion: stored?.resourceVersion ?? null,
+            open: stored?.open ?? false,
           };
-      return first === null ? null : settle(world, first, context);
-    });
-    if (done === "failed") failed++;
+    const done = await untroubled(world, device, () => tend(world, device, look, context));
+    if (done === "failed" || done?.failed === true) {
+      failed++;
+      await seeAgain(world, device);
+    }
     if (done === null || done === "failed") {
       after.push({ device, record });
       continue;
     }
     steps += done.steps;
-    if (done.failed) failed++;
     after.push({ device: done.observed.device, record: done.observed.record });
   }
-  await settleGone(world, new Set(devices.map((d) => d.id)), stored, bulk.bootPlane);
-  await closePass(world, devices, after);
-  return { devices: devices.length, steps, failed, skipped: false };
+  if (round.whole) await settleGone(world, new Set(round.devices.map((d) => d.id)), round.stored, bulk.bootPlane);
+  return { devices: round.devices.length, steps, failed, skipped: false, after };
 }
 
-async function closePass(
-  world: World,
-  devices: readonly Device[],
-  after: readonly { device: Device; record: DeviceRecord }[],
-): Promise<void> {
-  const ids = new Set(devices.map((d) => d.id));
-  const { slotOrphanMs } = world.settings.durations;
-  await updateFleet(world, (f) =>
-    orphanedSlots(f, ids, world.clock.nowMs(), slotOrphanMs).reduce((fleet, id) => freeSlot(fleet, id), f),
-  );
-  // A device whose steps failed is listed by the record that it has; one whose record cannot be read is not listed.
-  const list = spireNodes(after, world.settings, world.clock.nowMs());
-  await seen(world, "", () => world.files.writeSpireNodes(`${JSON.stringify({ nodes: list }, null, 2)}\n`));
+async function onePass(world: World, keepLock: () => Promise<void>): Promise<PassReport> {
+  const policy = await currentClasses(world);
+  let round: Round;
+  try {
+    round = await readRound(world);
+  } catch (error) {
+    if (isPortError(error) && error.port === "netbox") await endTokensWithoutNetBox(world);
+    throw error;
+  }
+  const records = await readRecords(world, round);
+  const wholeFleet = new WholeFleet(world);
+  if (round.whole && world.settings.shard === null) wholeFleet.know(round.devices, records, round.startMs);
+  const context = { ...policy, passStartMs: round.startMs, trigger: "pass" as const, wholeFleet };
+  const { after, ...report } = await tendAll(world, round, records, context, keepLock);
+  await closePass(world, round, after);
+  return report;
 }
 
 /** NetBox is down: nothing new happens, but a token past its minute or its expiry still goes. */
 async function endTokensWithoutNetBox(world: World): Promise<void> {
-  for (const stored of await world.records.all()) {
+  for (const stored of await world.records.open()) {
     const record = await seen(world, "", async () => parseRecord(stored));
     const id =
       record === null ? null : overdueToken(record, world.clock.nowMs(), world.settings.durations.tokenAfterApprovalMs);
@@ -202,20 +181,22 @@ async function endTokensWithoutNetBox(world: World): Promise<void> {
   }
 }
 
-/** One whole pass, under its lock: what another pass is doing already is not done twice. */
+/** One pass of the shard, under its lock: what another pass is doing already is not done twice. */
 export async function pass(world: World): Promise<PassReport> {
-  const owner = hex(world.entropy.bytes(16));
-  if (!(await world.store.lock("pass", owner, world.settings.durations.passLockMs)))
+  const owner = randomName(world);
+  const shard = shardName(world);
+  const name = shard === "" ? "pass" : `pass:${shard}`;
+  if (!(await world.store.lock(name, owner, world.settings.durations.passLockMs)))
     return { devices: 0, steps: 0, failed: 0, skipped: true };
   const { passLockMs } = world.settings.durations;
   let takenAtMs = world.clock.nowMs();
   const keepLock = async () => {
     if (world.clock.nowMs() - takenAtMs < passLockMs / 4) return;
     takenAtMs = world.clock.nowMs();
-    await world.store.lock("pass", owner, passLockMs).catch(() => false);
+    await world.store.lock(name, owner, passLockMs).catch(() => false);
   };
   try {
-    const report = await fullPass(world, keepLock);
+    const report = await onePass(world, keepLock);
     world.event({
       kind: "pass",
       device: "",
@@ -224,6 +205,6 @@ export async function pass(world: World): Promise<PassReport> {
     });
     return report;
   } finally {
-    await world.store.unlock("pass", owner).catch(() => undefined);
+    await world.store.unlock(name, owner).catch(() => undefined);
   }
 }

@@ -11,6 +11,8 @@ const WRITE_TRIES = 6;
 export interface Loaded {
   readonly record: DeviceRecord;
   readonly resourceVersion: string | null;
+  /** A pass has to look at the device. */
+  readonly open: boolean;
 }
 
 function jsonOf(text: string): unknown {
@@ -32,8 +34,8 @@ export function parseRecord(stored: StoredRecord): DeviceRecord {
 export async function loadRecord(records: RecordsPort, device: Pick<Device, "id" | "name">): Promise<Loaded> {
   const stored = await records.get(device.id);
   return stored === null
-    ? { record: newRecord(device.id, device.name), resourceVersion: null }
-    : { record: parseRecord(stored), resourceVersion: stored.resourceVersion };
+    ? { record: newRecord(device.id, device.name), resourceVersion: null, open: false }
+    : { record: parseRecord(stored), resourceVersion: stored.resourceVersion, open: stored.open };
 }
 
 /** `open`: whether a pass has to look at the device; all but a pass that has just looked says so. */
@@ -45,7 +47,7 @@ export async function storeRecord(
 ): Promise<Loaded> {
   const { deviceId, name, uuid } = record;
   const stored = await records.put({ deviceId, name, uuid, open, text: JSON.stringify(record) }, resourceVersion);
-  return { record, resourceVersion: stored.resourceVersion };
+  return { record, resourceVersion: stored.resourceVersion, open };
 }
 
 /**

@@ -52,32 +52,40 @@ function valuesOf(device: Device, uuid: string | null): SharedValue[] {
   return values;
 }
 
+/** Who holds each value that no two devices may share; offline devices hold none. */
+export interface InventoryIndex {
+  readonly holders: ReadonlyMap<string, readonly number[]>;
+  readonly names: ReadonlyMap<number, string>;
+}
+
+const keyOf = ({ kind, value }: SharedValue) => `${kind} ${value}`;
+
+/** @param uuids device id → the UUID that binds it */
+export function inventoryIndex(devices: readonly Device[], uuids: ReadonlyMap<number, string>): InventoryIndex {
+  const holders = new Map<string, number[]>();
+  const names = new Map<number, string>();
+  for (const device of devices) {
+    if (device.status === "offline") continue;
+    names.set(device.id, device.name);
+    for (const key of new Set(valuesOf(device, uuids.get(device.id) ?? null).map(keyOf))) {
+      const held = holders.get(key);
+      if (held === undefined) holders.set(key, [device.id]);
+      else held.push(device.id);
+    }
+  }
+  return { holders, names };
+}
+
 /**
- * What each device shares with another of the role (offline ones aside): device id → sentence naming value and devices.
+ * What the device shares with another of the role: a sentence that names value and devices, or null.
  * @see spec/00-overview.md "NetBox" (inventory-conflict)
  */
-export function inventoryConflicts(
-  devices: readonly Device[],
-  uuids: ReadonlyMap<number, string>,
-): ReadonlyMap<number, string> {
-  const holders = new Map<string, Set<number>>();
-  const live = devices.filter((d) => d.status !== "offline");
-  const values = new Map(live.map((d) => [d.id, valuesOf(d, uuids.get(d.id) ?? null)]));
-  for (const d of live)
-    for (const v of values.get(d.id) ?? []) {
-      const key = `${v.kind} ${v.value}`;
-      holders.set(key, (holders.get(key) ?? new Set()).add(d.id));
-    }
-  const names = new Map(live.map((d) => [d.id, d.name]));
-  const conflicts = new Map<number, string>();
-  for (const d of live) {
-    const shared = (values.get(d.id) ?? []).filter((v) => (holders.get(`${v.kind} ${v.value}`)?.size ?? 0) > 1);
-    if (shared.length === 0) continue;
-    const texts = shared.map((v) => {
-      const others = [...(holders.get(`${v.kind} ${v.value}`) ?? [])].filter((id) => id !== d.id);
-      return `${v.kind} ${v.value} with ${others.map((id) => `${names.get(id)} (device ${id})`).join(", ")}`;
-    });
-    conflicts.set(d.id, `shares ${texts.join("; ")}`);
-  }
-  return conflicts;
+export function conflictIn({ holders, names }: InventoryIndex, device: Device, uuid: string | null): string | null {
+  if (device.status === "offline") return null;
+  const texts = valuesOf(device, uuid).flatMap((v) => {
+    const others = (holders.get(keyOf(v)) ?? []).filter((id) => id !== device.id);
+    if (others.length === 0) return [];
+    return [`${v.kind} ${v.value} with ${others.map((id) => `${names.get(id)} (device ${id})`).join(", ")}`];
+  });
+  return texts.length === 0 ? null : `shares ${texts.join("; ")}`;
 }

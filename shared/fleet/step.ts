@@ -41,6 +41,11 @@ export type Step =
   /** Gives an unread configuration a new TTL; one that is not there (any more) stays so. */
   | { readonly do: "keep-config"; readonly deviceId: number; readonly ttlMs: number };
 
+/** Whether the plan begins a run or goes on with its start: uniqueness is asked of the whole fleet right before. */
+export function startsRun(steps: readonly Step[]): boolean {
+  return steps.some((s) => s.do === "take-slot" || s.do === "create-workflow" || s.do === "enable-workflow");
+}
+
 export interface Plan {
   readonly steps: readonly Step[];
   /** True where the device is worth another look at once: what the steps did decides what comes next. */

@@ -24,6 +24,17 @@ export const list = z
 /** Addresses as they are: a network among them would match nobody, in silence. */
 export const peers = list.refine((all) => all.every((one) => isIP(one) !== 0), "holds something else than addresses");
 
+/** A range of whole numbers, `1-5000`; absent: null. */
+export const idRange = z
+  .string()
+  .regex(/^\d{1,12}-\d{1,12}$/, "is no range such as 1-5000")
+  .transform((text) => {
+    const [from = 0, to = 0] = text.split("-").map(Number);
+    return { from, to };
+  })
+  .refine(({ from, to }) => from <= to, "is no range such as 1-5000")
+  .optional();
+
 export const file = z.string().min(1);
 
 export const inputFile = file.refine((path) => existsSync(path), "names a file or folder that is not there");

@@ -5,6 +5,7 @@ import {
   digits,
   file,
   flag,
+  idRange,
   inputFile,
   list,
   peers,
@@ -84,6 +85,9 @@ export const settingsSchema = z.object({
     .regex(/^[a-z0-9./:@_-]+$/i)
     .describe("image of the actions that wipe and install, best by digest"),
   FLEET_CONTROL_PLANES: flag(false).describe("whether classes with workload `controlplane` may be run at all"),
+  FLEET_SHARD: idRange.describe(
+    "NetBox ids that this `reconcile` looks after, as `1-5000`, for fleets that one pass is too slow for; the ranges of all must cover every id once, and each has a FLEET_SPIRE_NODES_FILE of its own, which the registrar reads all; without it, all ids",
+  ),
   FLEET_MAX_DISK_RUNS: count(5, 10_000).describe("runs that may touch a disk at once"),
   FLEET_SWITCH_PORT: z
     .enum(["require", "report"])

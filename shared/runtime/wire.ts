@@ -27,6 +27,7 @@ function fleetSettings(s: Settings): FleetSettings {
     durations: s.durations,
     controlPlanes: s.FLEET_CONTROL_PLANES,
     maxDiskRuns: s.FLEET_MAX_DISK_RUNS,
+    shard: s.FLEET_SHARD ?? null,
     trustDomain: s.FLEET_TRUST_DOMAIN,
     bmcNetworks: s.FLEET_BMC_NETWORKS,
     rpcPort: s.FLEET_BMC_RPC_PORT,

@@ -22,7 +22,7 @@ function shows(t: Timed, devices: readonly Device[]): void {
 }
 
 async function walk(t: Timed) {
-  t.pass(30_000);
+  t.pass(t.world.settings.durations.fullWalkMs);
   await pass(t.world);
   return t.world.bootPlane.objects();
 }

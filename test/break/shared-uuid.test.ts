@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { boundUuids } from "../../shared/engine/observe.ts";
+import { boundUuids } from "../../shared/engine/inventory.ts";
 import { passForDevice } from "../../shared/engine/pass.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import { approvedDigests } from "../../shared/fleet/binding.ts";

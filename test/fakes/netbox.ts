@@ -22,6 +22,7 @@ export class FakeNetBox implements NetBoxPort {
   readonly #devices = new Map<number, Device>();
   readonly #changes = new Map<number, ChangeEntry[]>();
   #version = 0;
+  #lastMicros = 0;
 
   constructor(clock: ClockPort, fleetdUser: string) {
     this.#clock = clock;
@@ -101,7 +102,8 @@ export class FakeNetBox implements NetBoxPort {
 
   #write(next: Device, before: Device | null, user: string, action: ChangeEntry["action"]): Device {
     this.#version++;
-    const lastUpdated = `2026-11-29T12:00:00.${String(this.#version).padStart(6, "0")}Z`;
+    this.#lastMicros = Math.max(this.#lastMicros + 1, this.#clock.nowMs() * 1000);
+    const lastUpdated = isoMicros(this.#lastMicros);
     const stored = structuredClone({ ...next, lastUpdated });
     this.#devices.set(stored.id, stored);
     const entry: ChangeEntry = {
@@ -127,6 +129,12 @@ export class FakeNetBox implements NetBoxPort {
     if (this.down) throw new PortError("unavailable", "netbox", "no answer");
     return structuredClone(value);
   }
+}
+
+/** ISO 8601 with six digits, as NetBox writes `last_updated`. */
+function isoMicros(micros: number): string {
+  const seconds = new Date(Math.floor(micros / 1_000_000) * 1000).toISOString().slice(0, 19);
+  return `${seconds}.${String(micros % 1_000_000).padStart(6, "0")}Z`;
 }
 
 function valuesOf({ status, desiredAction, approvedEks }: Device): ChangedValues {

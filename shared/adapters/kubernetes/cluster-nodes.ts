@@ -12,7 +12,7 @@ const QUARANTINE_TAINT: typeof Fleet.QUARANTINE_TAINT = "fleetd.dev/quarantine";
 const CORDON_ANNOTATION: typeof Fleet.CORDON_ANNOTATION = "fleetd.dev/cordon";
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 // Above this a list of all Nodes costs less than a read of each.
-const SINGLE_READS = 4;
+const SINGLE_READS = 20;
 
 /**
  * Nodes, pods and evictions of the workload cluster.
@@ -27,7 +27,8 @@ export function clusterNodes(client: KubernetesClient): ClusterNodesPort {
         names.length > SINGLE_READS
           ? await client.list("/api/v1/nodes")
           : (await Promise.all(names.map((name) => read(client, nodePath(name))))).filter((object) => object !== null);
-      return objects.map(nodeView).filter((node) => names.includes(node.name));
+      const wanted = new Set(names);
+      return objects.map(nodeView).filter((node) => wanted.has(node.name));
     },
     async patchNode(name, uid, patch) {
       const node = await client.call("GET", nodePath(name));

@@ -1,6 +1,8 @@
 import type { Observed } from "../../fleet/observed.ts";
-import type { Step } from "../../fleet/step.ts";
+import { isOpen } from "../../fleet/open.ts";
+import type { Plan, Step } from "../../fleet/step.ts";
 import { PortError } from "../../ports/error.ts";
+import type { Look } from "../observe.ts";
 import { storeRecord } from "../records.ts";
 import type { World } from "../world.ts";
 import { applyWorldStep } from "./world-steps.ts";
@@ -39,17 +41,18 @@ function describe(step: Step): string {
  */
 export async function applySteps(
   world: World,
-  observed: Observed,
-  resourceVersion: string | null,
-  steps: readonly Step[],
+  { observed, resourceVersion }: Look,
+  { steps, again }: Plan,
 ): Promise<PortError | null> {
   let recordVersion = resourceVersion;
   let said = observed.record.conditions;
-  for (const step of steps) {
+  for (const [at, step] of steps.entries()) {
     try {
-      if (step.do === "put-record")
-        recordVersion = (await storeRecord(world.records, step.record, recordVersion)).resourceVersion;
-      else if (step.do === "patch-device") await world.netbox.patchDevice(step.id, step.patch, step.lastUpdated);
+      if (step.do === "put-record") {
+        // Open until nothing follows: what dies or fails in between is seen again by the next pass.
+        const open = again || isOpen(step.record) || steps.slice(at + 1).some((s) => s.do !== "put-record");
+        recordVersion = (await storeRecord(world.records, step.record, recordVersion, open)).resourceVersion;
+      } else if (step.do === "patch-device") await world.netbox.patchDevice(step.id, step.patch, step.lastUpdated);
       else await applyWorldStep(world, observed.device.id, step);
     } catch (error) {
       if (!(error instanceof PortError)) throw error;

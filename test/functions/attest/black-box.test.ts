@@ -29,7 +29,11 @@ function worldOver(peers: Peers): World {
     cluster: new FakeWorkloadCluster(),
     store: createMemoryStore(systemClock),
     signer: keySigner({ keyFile: "key", chainFile: "chain" }, { key: issuer.keyPem, chain: issuer.chainPem }),
-    files: { writeSpireNodes: async () => undefined, writeEvidence: async () => undefined },
+    files: {
+      writeSpireNodes: async () => undefined,
+      readSpireNodes: async () => null,
+      writeEvidence: async () => undefined,
+    },
     policy: { current: async () => peers.policy },
     clock: systemClock,
     entropy: systemEntropy,

@@ -1,9 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { parseEkBindings } from "../../../shared/fleet/binding.ts";
-import { inventoryConflicts, isName, isSerial, isUuid } from "../../../shared/fleet/conflicts.ts";
+import { conflictIn, inventoryIndex, isName, isSerial, isUuid } from "../../../shared/fleet/conflicts.ts";
+import type { Device } from "../../../shared/fleet/device.ts";
 import { inNetworks } from "../../../shared/fleet/networks.ts";
 import { isoTime } from "../../../shared/fleet/plan/shown.ts";
 import { aDevice } from "../../scenarios/fixtures.ts";
+
+/** Device id → what it shares, of those that share something. */
+function inventoryConflicts(devices: readonly Device[], uuids: ReadonlyMap<number, string>): Map<number, string> {
+  const index = inventoryIndex(devices, uuids);
+  const found = devices.map((d) => [d.id, conflictIn(index, d, uuids.get(d.id) ?? null)] as const);
+  return new Map(found.flatMap(([id, text]) => (text === null ? [] : [[id, text] as const])));
+}
 
 const DIGEST = `sha256:${"a".repeat(64)}`;
 

@@ -1,0 +1,41 @@
+import type { Device } from "../fleet/device.ts";
+import { installedAs } from "../fleet/installed-name.ts";
+import { type Member, mergeSpireNodes, spireNodes } from "../fleet/manifests/spire-nodes.ts";
+import { freeSlot, orphanedSlots } from "../fleet/slots.ts";
+import { seen } from "./observe.ts";
+import { updateFleet } from "./records.ts";
+import { isOfShard, type Round, shardName, withWalk } from "./round.ts";
+import type { World } from "./world.ts";
+
+/** What a pass leaves behind: the list that SPIRE reads, slots of devices that are no more, the walk that it was. */
+export async function closePass(world: World, round: Round, after: readonly Member[]): Promise<void> {
+  await seen(world, "", () => list(world, round, after));
+  if (!round.whole) return;
+  const { slotOrphanMs } = world.settings.durations;
+  const ids = new Set(round.devices.map((d) => d.id));
+  await updateFleet(world, (fleet) => {
+    const orphans = orphanedSlots(fleet, ids, world.clock.nowMs(), slotOrphanMs).filter((id) => isOfShard(world, id));
+    return withWalk(
+      orphans.reduce((f, id) => freeSlot(f, id), fleet),
+      shardName(world),
+      round,
+    );
+  });
+}
+
+async function list(world: World, round: Round, after: readonly Member[]): Promise<void> {
+  const { clock, settings, files } = world;
+  if (!round.whole && after.length === 0) return;
+  const names = round.whole ? await namesOf(world, round.devices, after) : null;
+  const nodes =
+    names === null
+      ? mergeSpireNodes(await files.readSpireNodes(), after, settings, clock.nowMs())
+      : spireNodes(after, settings, clock.nowMs(), names);
+  if (nodes !== null) await files.writeSpireNodes(`${JSON.stringify({ nodes }, null, 2)}\n`);
+}
+
+/** Names of all devices: a node that was renamed since its install loses its old name to a device that has it now. */
+async function namesOf(world: World, devices: readonly Device[], after: readonly Member[]): Promise<readonly Device[]> {
+  const isRenamed = after.some(({ device, record }) => (installedAs(record)?.name ?? device.name) !== device.name);
+  return world.settings.shard === null || !isRenamed ? devices : world.netbox.devices();
+}

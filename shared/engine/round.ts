@@ -1,0 +1,71 @@
+import type { Device } from "../fleet/device.ts";
+import type { FleetRecord } from "../fleet/fleet-record.ts";
+import { readSpireNodes } from "../fleet/manifests/spire-nodes.ts";
+import { movedSince, newestOf, walkDue, wentBack } from "../fleet/walk.ts";
+import type { StoredRecord } from "../ports/records.ts";
+import { loadFleet } from "./records.ts";
+import type { World } from "./world.ts";
+
+/** Above this a list of all costs fewer calls than selectors by ids. */
+export const MANY_DEVICES = 1000;
+
+/** What one pass looks at. */
+export interface Round {
+  /** Every device of the shard was read: only then can one be missed. */
+  readonly whole: boolean;
+  readonly startMs: number;
+  readonly fleet: FleetRecord;
+  readonly devices: readonly Device[];
+  readonly stored: ReadonlyMap<number, StoredRecord>;
+}
+
+/** The shard's name in locks and in the fleet's memory; "" where one pass has the whole fleet. */
+export function shardName({ settings: { shard } }: Pick<World, "settings">): string {
+  return shard === null ? "" : `${shard.from}-${shard.to}`;
+}
+
+export function isOfShard({ settings: { shard } }: Pick<World, "settings">, deviceId: number): boolean {
+  return shard === null || (deviceId >= shard.from && deviceId <= shard.to);
+}
+
+const byId = (records: readonly StoredRecord[]) => new Map(records.map((r) => [r.deviceId, r] as const));
+
+/**
+ * Reads all that a pass looks at: every device when a walk is due, else those of which something moved in NetBox since
+ * the last one, and those whose record is open.
+ * @see spec/30-reconcile.md "Observed"
+ * @throws PortError
+ */
+export async function readRound(world: World): Promise<Round> {
+  const startMs = world.clock.nowMs();
+  const { fleet } = await loadFleet(world);
+  const between = await readBetween(world, fleet, startMs);
+  if (between !== null) return between;
+  const devices = await world.netbox.devices(world.settings.shard ?? undefined);
+  const stored = (await world.records.all()).filter((r) => isOfShard(world, r.deviceId));
+  return { whole: true, startMs, fleet, devices, stored: byId(stored) };
+}
+
+async function readBetween(world: World, fleet: FleetRecord, startMs: number): Promise<Round | null> {
+  const walk = fleet.walks[shardName(world)];
+  const { durations } = world.settings;
+  if (walk === undefined || walkDue(walk, startMs, durations)) return null;
+  // A list that is not there, or is none, is made anew from all of the fleet.
+  if (readSpireNodes(await world.files.readSpireNodes()) === null) return null;
+  const moved = await world.netbox.changedSince(movedSince(walk, durations));
+  if (wentBack(walk, moved.rows)) return null;
+  const open = (await world.records.open()).filter((r) => isOfShard(world, r.deviceId));
+  const known = new Set(open.map((r) => r.deviceId));
+  const others = moved.ids.filter((id) => isOfShard(world, id) && !known.has(id));
+  const ids = [...known, ...others].sort((a, b) => a - b);
+  if (ids.length === 0) return { whole: false, startMs, fleet, devices: [], stored: new Map() };
+  const devices = await world.netbox.devices(ids);
+  const rest = others.length > MANY_DEVICES ? await world.records.all() : await world.records.of(others);
+  return { whole: false, startMs, fleet, devices, stored: byId([...rest, ...open]) };
+}
+
+/** The fleet's memory with this round as the shard's last whole walk. */
+export function withWalk(fleet: FleetRecord, shard: string, { startMs, devices }: Round): FleetRecord {
+  const newest = newestOf(devices.map((d) => d.lastUpdated));
+  return { ...fleet, walks: { ...fleet.walks, [shard]: { startMs, newest, devices: devices.length } } };
+}

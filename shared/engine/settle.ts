@@ -1,0 +1,76 @@
+import type { Device } from "../fleet/device.ts";
+import type { Observed } from "../fleet/observed.ts";
+import { isOpen } from "../fleet/open.ts";
+import { planDevice } from "../fleet/plan/plan.ts";
+import { startsRun } from "../fleet/step.ts";
+import { isPortError } from "../ports/error.ts";
+import { applySteps } from "./apply/index.ts";
+import { type Look, type LookContext, lookAgain } from "./observe.ts";
+import { storeRecord } from "./records.ts";
+import type { World } from "./world.ts";
+
+/** One device may take so many looks in a row before the next pass goes on with it. */
+const MAX_LOOKS = 16;
+/** Of such an age at most is what is known of the whole fleet when a run is about to start. */
+const WHOLE_FLEET_MAX_AGE_MS = 10_000;
+
+export interface Settled {
+  readonly observed: Observed;
+  readonly steps: number;
+  readonly failed: boolean;
+}
+
+/** A device at rest: its record says so, and passes between walks leave it alone. */
+export async function rest(world: World, { observed, resourceVersion, open }: Look): Promise<void> {
+  if (!open || resourceVersion === null || isOpen(observed.record)) return;
+  try {
+    await storeRecord(world.records, observed.record, resourceVersion, false);
+  } catch (error) {
+    // Somebody wrote meanwhile: the next pass sees what.
+    if (!isPortError(error, "conflict")) throw error;
+  }
+}
+
+/** observe → plan → apply for one device until it rests; returns its last observation. */
+export async function settle(world: World, first: Look, context: LookContext): Promise<Settled> {
+  let look = first;
+  let steps = 0;
+  for (let n = 0; n < MAX_LOOKS; n++) {
+    const plan = planDevice(look.observed);
+    if (plan.steps.length === 0) {
+      await rest(world, look);
+      break;
+    }
+    const isUnsure = startsRun(plan.steps) && context.wholeFleet.ageMs() > WHOLE_FLEET_MAX_AGE_MS;
+    if (isUnsure) await context.wholeFleet.readAfresh();
+    const failure = isUnsure ? null : await applySteps(world, look, plan);
+    if (!isUnsure) steps += plan.steps.length;
+    // A conflict means somebody else wrote: read again and decide again, within the same bound.
+    if (failure !== null && failure.kind !== "conflict") return { observed: look.observed, steps, failed: true };
+    const next = await lookAgain(world, look.observed.device.id, context);
+    if (next === null) break;
+    look = next;
+    if (!plan.again && failure === null && !isUnsure) break;
+  }
+  return { observed: look.observed, steps, failed: false };
+}
+
+/** Work under a device's lock; null where another holds it. */
+export async function withDeviceLock<T>(
+  world: World,
+  { id }: Pick<Device, "id">,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  const owner = randomName(world);
+  if (!(await world.store.lock(`device:${id}`, owner, world.settings.durations.passLockMs))) return null;
+  try {
+    return await work();
+  } finally {
+    await world.store.unlock(`device:${id}`, owner).catch(() => undefined);
+  }
+}
+
+/** A lock's owner: nobody else has its name. */
+export function randomName({ entropy }: Pick<World, "entropy">): string {
+  return Array.from(entropy.bytes(16), (b) => b.toString(16).padStart(2, "0")).join("");
+}

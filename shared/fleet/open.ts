@@ -1,0 +1,34 @@
+import type { ConditionType } from "./condition.ts";
+import { type DeviceRecord, isUnfinished } from "./record.ts";
+
+/** Conditions that may end without the device's row moving: their devices are looked at in every pass. */
+const PENDING: ReadonlySet<string> = new Set<ConditionType>([
+  "RequestWaits",
+  "MassFailure",
+  "RequestsUnreadable",
+  "RetirementWaits",
+  "RetirementStuck",
+  "BootPlaneUnavailable",
+  "ClusterUnavailable",
+]);
+
+/**
+ * Whether a pass between walks has to look at the device though nothing of it moved in NetBox: something is under way,
+ * owed, held down every pass, or waits for what its row does not tell.
+ * @see spec/30-reconcile.md "Observed" (the rows of open records)
+ */
+export function isOpen(record: DeviceRecord): boolean {
+  const { run, retire, config, token, installed, quarantine } = record;
+  return (
+    isUnfinished(run) ||
+    (retire !== null && retire.offlineAtMs === null) ||
+    config?.state === "unread" ||
+    config?.state === "serving" ||
+    (token !== null && token.deletedAtMs === null) ||
+    (installed !== null && installed.activatedAtMs === null) ||
+    quarantine !== null ||
+    record.due.length > 0 ||
+    record.journal.some((line) => !line.sent) ||
+    record.conditions.some((c) => PENDING.has(c.type))
+  );
+}
