@@ -4,7 +4,6 @@ import { type DeviceRecord, isUnfinished } from "./record.ts";
 /** Conditions that may end without the device's row moving: their devices are looked at in every pass. */
 const PENDING: ReadonlySet<string> = new Set<ConditionType>([
   "RequestWaits",
-  "MassFailure",
   "RequestsUnreadable",
   "RetirementWaits",
   "RetirementStuck",

@@ -1,0 +1,124 @@
+import { TOKEN_GROUP } from "../fleet/cluster.ts";
+import type { Device } from "../fleet/device.ts";
+import { type FleetRecord, fleetRecordSchema, newFleetRecord } from "../fleet/fleet-record.ts";
+import { planAbsences } from "../fleet/plan/absences.ts";
+import { planGone } from "../fleet/plan/gone.ts";
+import { type Rehearsal, rehearse } from "../fleet/plan/rehearse.ts";
+import { type DeviceRecord, newRecord } from "../fleet/record.ts";
+import type { Step } from "../fleet/step.ts";
+import { PortError } from "../ports/error.ts";
+import type { StoredRecord } from "../ports/records.ts";
+import { type Bulk, currentClasses, type LookContext, observeDevice, ofDevice, seen } from "./observe.ts";
+import { parseRecord } from "./records.ts";
+import { WholeFleet } from "./whole-fleet.ts";
+import type { World } from "./world.ts";
+
+/** What the next pass would do with one device; `device` is null where NetBox has it no more. */
+export interface Preview extends Rehearsal {
+  readonly device: Device | null;
+  /** The record as it is. */
+  readonly before: DeviceRecord;
+}
+
+/** The fleet's memory as it is, or as a first pass would begin it: nothing is written. */
+async function fleetAsIs({ records, clock }: World): Promise<FleetRecord> {
+  const stored = await records.fleet();
+  if (stored === null) return newFleetRecord(clock.nowMs());
+  const parsed = fleetRecordSchema.safeParse(JSON.parse(stored.text));
+  if (!parsed.success) throw new PortError("rejected", "records", "fleetd-fleet is no record of this version");
+  return parsed.data;
+}
+
+async function readBulk(world: World, devices: readonly Device[]): Promise<Bulk> {
+  const bootPlane = await seen(world, "", () => world.bootPlane.objects());
+  const nodes = await seen(world, "", () => world.cluster.nodes(devices.map((d) => d.name)));
+  const csrs = nodes === null ? null : await seen(world, "", () => world.cluster.csrs());
+  const others = csrs === null ? null : await seen(world, "", () => world.cluster.othersApprove(TOKEN_GROUP));
+  return { bootPlane, nodes, csrs, othersApprove: others ?? false };
+}
+
+async function recordsOf(world: World, devices: readonly Device[], stored: readonly StoredRecord[]) {
+  const found = new Map(stored.map((r) => [r.deviceId, r] as const));
+  const records = new Map<number, DeviceRecord>();
+  for (const { id, name } of devices) {
+    const one = found.get(id);
+    const record = one === undefined ? newRecord(id, name) : await seen(world, name, async () => parseRecord(one));
+    if (record !== null) records.set(id, record);
+  }
+  return records;
+}
+
+async function context(world: World, wholeFleet: WholeFleet): Promise<LookContext> {
+  return { ...(await currentClasses(world)), passStartMs: world.clock.nowMs(), trigger: "pass", wholeFleet };
+}
+
+/** The next pass for one device, with nothing done. Null where NetBox has no device of that name. @throws PortError */
+export async function previewDevice(world: World, name: string): Promise<Preview | null> {
+  const devices = await world.netbox.devices();
+  const device = devices.find((d) => d.name === name);
+  if (device === undefined) return null;
+  const stored = await world.records.get(device.id);
+  const record = stored === null ? newRecord(device.id, name) : parseRecord(stored);
+  const holders = record.uuid === null ? [] : await world.records.byUuid(record.uuid);
+  const wholeFleet = new WholeFleet(world);
+  wholeFleet.know(
+    devices,
+    await recordsOf(world, devices, [...holders, ...(stored === null ? [] : [stored])]),
+    world.clock.nowMs(),
+  );
+  const observed = await observeDevice(
+    world,
+    device,
+    record,
+    await fleetAsIs(world),
+    await context(world, wholeFleet),
+    null,
+  );
+  return { device, before: record, ...rehearse(observed) };
+}
+
+/** The next complete pass with nothing done: the devices with something to do alone. @throws PortError */
+export async function previewFleet(world: World): Promise<Preview[]> {
+  const nowMs = world.clock.nowMs();
+  const devices = await world.netbox.devices();
+  const stored = await world.records.all();
+  const fleet = await fleetAsIs(world);
+  const records = await recordsOf(world, devices, stored);
+  const wholeFleet = new WholeFleet(world);
+  wholeFleet.know(devices, records, nowMs);
+  const looks = await context(world, wholeFleet);
+  const bulk = await readBulk(world, devices);
+  const found: Preview[] = [];
+  for (const device of devices) {
+    const before = records.get(device.id);
+    if (before === undefined) continue;
+    const observed = await observeDevice(world, device, before, fleet, looks, bulk);
+    const rehearsal = rehearse(observed);
+    if (rehearsal.steps.length > 0) found.push({ device, before, ...rehearsal });
+  }
+  return [...found, ...(await previewGone(world, devices, stored, fleet, bulk))];
+}
+
+async function previewGone(
+  world: World,
+  devices: readonly Device[],
+  stored: readonly StoredRecord[],
+  fleet: FleetRecord,
+  { bootPlane }: Bulk,
+): Promise<Preview[]> {
+  const present = new Set(devices.map((d) => d.id));
+  const absent: DeviceRecord[] = [];
+  for (const one of stored) {
+    const record = present.has(one.deviceId) ? null : await seen(world, "", async () => parseRecord(one));
+    if (record !== null) absent.push(record);
+  }
+  if (bootPlane === null) return [];
+  const nowMs = world.clock.nowMs();
+  const { close } = planAbsences(absent, stored.length, nowMs, world.settings, fleet.acceptedVanished);
+  return close.flatMap((before): Preview[] => {
+    const steps: readonly Step[] = planGone(before, ofDevice(bootPlane, before.deviceId), nowMs, world.settings);
+    const put = steps.findLast((s) => s.do === "put-record");
+    const record = put?.do === "put-record" ? put.record : before;
+    return steps.length === 0 ? [] : [{ device: null, before, record, steps, again: false }];
+  });
+}
