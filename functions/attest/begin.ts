@@ -13,7 +13,7 @@ import { parseRecord } from "../../shared/engine/records.ts";
 import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
 import { isSerial, isUuid } from "../../shared/fleet/conflicts.ts";
 import { type Device, isExpected } from "../../shared/fleet/device.ts";
-import { isoTime } from "../../shared/fleet/plan/shown.ts";
+import { isoTime } from "../../shared/fleet/moment.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import { identityFault } from "../../shared/fleet/same-machine.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";

@@ -3,8 +3,8 @@ import { utf8 } from "../../shared/attest/hex.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import type { ReasonOf } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
+import { isoTime } from "../../shared/fleet/moment.ts";
 import { withAttention } from "../../shared/fleet/plan/quarantine.ts";
-import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 
 const MAX_CLAIM_BYTES = 16 * 1024;

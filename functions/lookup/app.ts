@@ -4,7 +4,7 @@ import { type ClaimedMachine, isContested, isSettled } from "../../shared/fleet/
 import { wordsOf } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { spireNodes } from "../../shared/fleet/manifests/spire-nodes.ts";
-import { isoTime } from "../../shared/fleet/plan/shown.ts";
+import { isoTime } from "../../shared/fleet/moment.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { notAllowed, onError, problem } from "../../shared/runtime/problem.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { fleetView } from "../../shared/engine/fleet-view.ts";
 import { conditionLabels } from "../../shared/fleet/condition.ts";
-import { isoTime } from "../../shared/fleet/plan/shown.ts";
+import { isoTime } from "../../shared/fleet/moment.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import type { Metrics } from "../../shared/runtime/metrics.ts";
 import { notAllowed, onError } from "../../shared/runtime/problem.ts";

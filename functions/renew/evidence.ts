@@ -16,8 +16,8 @@ import { firstFailure, type RefusalCode, type Verdict } from "../../shared/attes
 import { updateRecord } from "../../shared/engine/records.ts";
 import { rememberVerdict } from "../../shared/engine/verdicts.ts";
 import { approvedDigests } from "../../shared/fleet/binding.ts";
+import { isoTime } from "../../shared/fleet/moment.ts";
 import { afterRenewal, renewalBar, renewalTooEarly, withRenewedIdentity } from "../../shared/fleet/plan/renewal.ts";
-import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import type { TpmtPublic } from "../../shared/formats/tpm2/public.ts";
 import { EVIDENCE_BODY_BYTES, readJson } from "../../shared/runtime/body.ts";

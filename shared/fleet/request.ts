@@ -2,7 +2,7 @@ import { z } from "zod";
 import { needsAcceptance } from "./acceptance.ts";
 import type { RequestKind } from "./accepted-request.ts";
 import type { ChangeEntry, Device } from "./device.ts";
-import { isoTime } from "./plan/shown.ts";
+import { isoTime } from "./moment.ts";
 import { type DeviceRecord, isUnfinished, type RunKind } from "./record.ts";
 
 /** A request of an owner: an entry of NetBox's change log (spec/30, "Requests"). */

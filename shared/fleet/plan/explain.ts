@@ -1,10 +1,10 @@
 import { parseEkBindings } from "../binding.ts";
 import { refusalWords } from "../conditions/refusals.ts";
+import { isoTime } from "../moment.ts";
 import { isUnfinished, type Run } from "../record.ts";
 import type { Draft } from "./draft.ts";
 import { explainIdentity } from "./identity.ts";
 import { RENEWAL } from "./renewal.ts";
-import { isoTime } from "./shown.ts";
 import { interfaceFor } from "./wiring.ts";
 
 /** Keys and interface that NetBox declares, told before a machine has to find out. */

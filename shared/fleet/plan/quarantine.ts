@@ -3,11 +3,11 @@ import type { Device } from "../device.ts";
 import type { FleetRecord } from "../fleet-record.ts";
 import { type Happening, withJournal } from "../journal.ts";
 import { isMass } from "../mass.ts";
+import { isoTime } from "../moment.ts";
 import type { DeviceRecord, VerdictRecord } from "../record.ts";
 import { isUnfinished } from "../record.ts";
 import { type Asked, askedAction, askedInstall, type RequestContext } from "../request.ts";
 import { boundByPass } from "./identity.ts";
-import { isoTime } from "./shown.ts";
 
 /**
  * True where so many devices failed within the window that a bad profile edit is likelier than an attack. Those whose

@@ -2,11 +2,10 @@ import { eksChanged } from "../binding.ts";
 import type { FrozenClass } from "../class.ts";
 import type { Device } from "../device.ts";
 import { type Happening, withJournal } from "../journal.ts";
-import { isEarlier } from "../moment.ts";
+import { isEarlier, isoTime } from "../moment.ts";
 import type { CountersRecord, DeviceRecord, IdentityRecord, VerdictRecord } from "../record.ts";
 import { countersWarnings } from "./counters.ts";
 import { bootChanges, withCause, withHeldBack, withoutCause } from "./quarantine.ts";
-import { isoTime } from "./shown.ts";
 
 interface Named {
   readonly serialNumber: string;

@@ -1,5 +1,5 @@
 import type { DevicePatch } from "../device.ts";
-import { isSameMoment } from "../moment.ts";
+import { isoTime, isSameMoment } from "../moment.ts";
 import type { DeviceRecord } from "../record.ts";
 import type { Draft } from "./draft.ts";
 
@@ -36,25 +36,6 @@ function wanted(record: DeviceRecord, isoTime: (ms: number) => string) {
             lak: { serial: identity.lak.serialNumber, spki_sha256: identity.lak.spkiSha256 },
           },
   };
-}
-
-/** ISO 8601 in UTC without the Date global (pure rooms have no clock). */
-export function isoTime(atMs: number): string {
-  const days = Math.floor(atMs / 86_400_000);
-  const ms = atMs - days * 86_400_000;
-  // Civil date from days since 1970, proleptic Gregorian calendar.
-  const z = days + 719_468;
-  const era = Math.floor(z / 146_097);
-  const doe = z - era * 146_097;
-  const yoe = Math.floor((doe - Math.floor(doe / 1460) + Math.floor(doe / 36_524) - Math.floor(doe / 146_096)) / 365);
-  const doy = doe - (365 * yoe + Math.floor(yoe / 4) - Math.floor(yoe / 100));
-  const mp = Math.floor((5 * doy + 2) / 153);
-  const day = doy - Math.floor((153 * mp + 2) / 5) + 1;
-  const month = mp < 10 ? mp + 3 : mp - 9;
-  const year = yoe + era * 400 + (month <= 2 ? 1 : 0);
-  const two = (n: number) => String(n).padStart(2, "0");
-  const s = Math.floor(ms / 1000);
-  return `${year}-${two(month)}-${two(day)}T${two(Math.floor(s / 3600))}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}.${String(ms % 1000).padStart(3, "0")}Z`;
 }
 
 /**

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isEarlier, isSameMoment, momentMicros } from "../../../shared/fleet/moment.ts";
-import { isoTime } from "../../../shared/fleet/plan/shown.ts";
+import { isEarlier, isoTime, isSameMoment, momentMicros } from "../../../shared/fleet/moment.ts";
 
 describe("moments that NetBox writes", () => {
   it("of milliseconds are what the platform's own clock says, for any day", () => {
