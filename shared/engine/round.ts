@@ -1,7 +1,8 @@
 import type { Device } from "../fleet/device.ts";
 import type { FleetRecord } from "../fleet/fleet-record.ts";
 import { readSpireNodes } from "../fleet/manifests/spire-nodes.ts";
-import { movedSince, newestOf, walkDue, wentBack } from "../fleet/walk.ts";
+import { isEarlier } from "../fleet/moment.ts";
+import { movedSince, newestOf, rowsSince, walkDue, wentBack } from "../fleet/walk.ts";
 import type { StoredRecord } from "../ports/records.ts";
 import { loadFleet } from "./records.ts";
 import type { World } from "./world.ts";
@@ -52,11 +53,19 @@ async function readBetween(world: World, fleet: FleetRecord, startMs: number): P
   if (walk === undefined || walkDue(walk, startMs, durations)) return null;
   // A list that is not there, or is none, is made anew from all of the fleet.
   if (readSpireNodes(await world.files.readSpireNodes()) === null) return null;
-  const moved = await world.netbox.changedSince(movedSince(walk, durations));
-  if (wentBack(walk, moved.rows)) return null;
+  const since = movedSince(walk, durations);
+  const { rows, parts } = await world.netbox.changedSince({ rows: rowsSince(walk, since), parts: since });
+  if (
+    wentBack(
+      walk,
+      rows.map((row) => row.lastUpdated),
+    )
+  )
+    return null;
+  const moved = [...rows.filter((row) => !isEarlier(row.lastUpdated, since)).map((row) => row.id), ...parts];
   const open = (await world.records.open()).filter((r) => isOfShard(world, r.deviceId));
   const known = new Set(open.map((r) => r.deviceId));
-  const others = moved.ids.filter((id) => isOfShard(world, id) && !known.has(id));
+  const others = [...new Set(moved)].filter((id) => isOfShard(world, id) && !known.has(id));
   const ids = [...known, ...others].sort((a, b) => a - b);
   if (ids.length === 0) return { whole: false, startMs, fleet, devices: [], stored: new Map() };
   const devices = await world.netbox.devices(ids);

@@ -1,7 +1,6 @@
 import type { FleetRecord } from "./fleet-record.ts";
 import type { Durations } from "./limits.ts";
-import { isEarlier } from "./moment.ts";
-import { isoTime } from "./plan/shown.ts";
+import { isEarlier, isoTime } from "./moment.ts";
 
 export type Walk = FleetRecord["walks"][string];
 
@@ -10,12 +9,13 @@ export function walkDue(walk: Walk | undefined, nowMs: number, { fullWalkMs }: P
   return walk === undefined || nowMs < walk.startMs || nowMs - walk.startMs >= fullWalkMs;
 }
 
-/**
- * From which moment on a pass between walks asks what moved (ISO 8601): the last walk's start less the slack, and never
- * later than the newest row that it saw, which must still be there.
- */
+/** From which moment on a pass between walks asks what moved (ISO 8601): the last walk's start less the slack. */
 export function movedSince(walk: Walk, { walkSlackMs }: Pick<Durations, "walkSlackMs">): string {
-  const since = isoTime(Math.max(walk.startMs - walkSlackMs, 0));
+  return isoTime(Math.max(walk.startMs - walkSlackMs, 0));
+}
+
+/** The same for rows: never later than the newest one that the walk saw, which must still be there. */
+export function rowsSince(walk: Walk, since: string): string {
   return walk.newest !== null && isEarlier(walk.newest, since) ? walk.newest : since;
 }
 

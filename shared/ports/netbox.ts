@@ -6,11 +6,16 @@ export interface IdRange {
   readonly to: number;
 }
 
+/** From which moment on (ISO 8601) something counts as moved: the role's rows, and what belongs to them. */
+export interface Since {
+  readonly rows: string;
+  readonly parts: string;
+}
+
 export interface Moved {
-  /** Devices of which the row, an interface, a MAC, an address or a cable moved; some may be of another role. */
-  readonly ids: readonly number[];
-  /** `last_updated` of the role's own rows among them. */
-  readonly rows: readonly string[];
+  readonly rows: readonly Pick<Device, "id" | "lastUpdated">[];
+  /** Devices of which an interface, a MAC, an address or a cable moved; some may be of another role. */
+  readonly parts: readonly number[];
 }
 
 /**
@@ -22,8 +27,8 @@ export interface NetBoxPort {
   checkVersion(): Promise<string>;
   /** Devices of the role by bulk reads with their interfaces, MACs, cables and addresses: all, a range's, or the named ones. */
   devices(which?: readonly number[] | IdRange): Promise<Device[]>;
-  /** What moved at or after a moment (ISO 8601): a deleted row, MAC, address or cable is none of it. */
-  changedSince(moment: string): Promise<Moved>;
+  /** What moved at or after the moments: a deleted row, MAC, address or cable is none of it. */
+  changedSince(since: Since): Promise<Moved>;
   /** One device, read afresh; null where NetBox says 404 or its role is another. */
   device(id: number): Promise<Device | null>;
   /** Writes the given fields under If-Match of `lastUpdated`; `conflict` on 412: read again and decide again. */

@@ -7,7 +7,7 @@ import type {
   JournalLevel,
 } from "../../shared/fleet/device.ts";
 import { PortError } from "../../shared/ports/error.ts";
-import type { IdRange, Moved, NetBoxPort } from "../../shared/ports/netbox.ts";
+import type { IdRange, Moved, NetBoxPort, Since } from "../../shared/ports/netbox.ts";
 import type { ClockPort } from "../../shared/ports/system.ts";
 
 type OwnerChange = Partial<Omit<Device, "id" | "lastUpdated">>;
@@ -54,9 +54,9 @@ export class FakeNetBox implements NetBoxPort {
     return this.#answer([...this.#devices.values()].filter(isWanted));
   }
 
-  async changedSince(moment: string): Promise<Moved> {
-    const moved = [...this.#devices.values()].filter((d) => d.lastUpdated >= moment);
-    return this.#answer({ ids: moved.map((d) => d.id), rows: moved.map((d) => d.lastUpdated) });
+  async changedSince(since: Since): Promise<Moved> {
+    const moved = [...this.#devices.values()].filter((d) => d.lastUpdated >= since.rows);
+    return this.#answer({ rows: moved.map(({ id, lastUpdated }) => ({ id, lastUpdated })), parts: [] });
   }
 
   async device(id: number): Promise<Device | null> {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Moved } from "../../ports/netbox.ts";
+import type { Moved, Since } from "../../ports/netbox.ts";
 import type { Query } from "./client.ts";
 import type { Reader } from "./devices.ts";
 import { read } from "./schema.ts";
@@ -17,20 +17,16 @@ const cable = z.object({ id, a_terminations: ends, b_terminations: ends });
  * MACs and addresses carry a `last_updated` of their own, and so does a cable. Each list is asked for by that filter
  * alone, since a filter that this NetBox does not know is ignored and gives everything: more work, nothing missed.
  */
-export async function readMoved({ client, role }: Reader, moment: string): Promise<Moved> {
-  const list = (path: string, fields: string, query: Query = []) =>
+export async function readMoved({ client, role }: Reader, since: Since): Promise<Moved> {
+  const list = (path: string, fields: string, query: Query = [], moment = since.parts) =>
     client.list(path, [...query, ["last_updated__gte", moment], ["fields", fields]]);
   const ids = new Set<number>();
   const add = (device: { readonly id: number } | null | undefined) => {
     if (device != null) ids.add(device.id);
   };
-  const rows: string[] = [];
-  for (const body of await list("/api/dcim/devices/", "id,role,last_updated", [["role", role]])) {
-    const found = read(row, body, "devices");
-    if (found.role.slug !== role) continue;
-    ids.add(found.id);
-    rows.push(found.last_updated);
-  }
+  const rows = (await list("/api/dcim/devices/", "id,role,last_updated", [["role", role]], since.rows))
+    .map((body) => read(row, body, "devices"))
+    .filter((found) => found.role.slug === role);
   for (const body of await list("/api/dcim/interfaces/", "id,device", [["device_role", role]]))
     add(read(port, body, "interfaces").device);
   for (const path of ["/api/dcim/mac-addresses/", "/api/ipam/ip-addresses/"])
@@ -39,5 +35,5 @@ export async function readMoved({ client, role }: Reader, moment: string): Promi
     const { a_terminations, b_terminations } = read(cable, body, "cables");
     for (const end of [...a_terminations, ...b_terminations]) add(end.object?.device);
   }
-  return { ids: [...ids], rows };
+  return { rows: rows.map(({ id, last_updated }) => ({ id, lastUpdated: last_updated })), parts: [...ids] };
 }

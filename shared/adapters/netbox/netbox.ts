@@ -36,7 +36,7 @@ export function createNetBox(options: NetBoxOptions): NetBoxPort {
       );
     },
     devices: (which) => readDevices(reader, which),
-    changedSince: (moment) => readMoved(reader, moment),
+    changedSince: (since) => readMoved(reader, since),
     device: (id) => readDevice(reader, id),
     patchDevice: (id, patch, lastUpdated) => patchDevice(reader, id, patch, lastUpdated),
     changes: (id) => readChanges(client, id, names),
