@@ -18,8 +18,8 @@ import { type QuoteStageInput, verifyQuoteStage } from "../../shared/attest/veri
 import { loadFleet } from "../../shared/engine/records.ts";
 import { rememberVerdict } from "../../shared/engine/verdicts.ts";
 import type { Device } from "../../shared/fleet/device.ts";
+import { isoTime } from "../../shared/fleet/moment.ts";
 import { afterIntake, earnsIdentity } from "../../shared/fleet/plan/quarantine.ts";
-import { isoTime } from "../../shared/fleet/plan/shown.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import { keptChanges, needsChanges } from "../../shared/fleet/request.ts";
 import { type IdentityFault, identityFault } from "../../shared/fleet/same-machine.ts";

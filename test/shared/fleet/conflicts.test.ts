@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { parseEkBindings } from "../../../shared/fleet/binding.ts";
 import { conflictIn, inventoryIndex, isName, isSerial, isUuid } from "../../../shared/fleet/conflicts.ts";
 import type { Device } from "../../../shared/fleet/device.ts";
+import { isoTime } from "../../../shared/fleet/moment.ts";
 import { inNetworks } from "../../../shared/fleet/networks.ts";
-import { isoTime } from "../../../shared/fleet/plan/shown.ts";
 import { aDevice } from "../../scenarios/fixtures.ts";
 
 /** Device id → what it shares, of those that share something. */

@@ -15,6 +15,7 @@ import {
   recordSchema,
   type VerdictRecord,
 } from "../../../shared/fleet/record.ts";
+import { newRetire } from "../../../shared/fleet/retire-record.ts";
 import { aRun } from "../../functions/config/world.ts";
 import { aDevice } from "../../scenarios/fixtures.ts";
 
@@ -112,10 +113,8 @@ describe("who renews nothing", () => {
   });
 
   it("not one that is being retired, though a restored NetBox calls it active", () => {
-    const retire = { request: { id: "r", atMs: 1 }, failures: 0, nextTryAtMs: null, erasedAtMs: null, offJobs: 0 };
-    const off = { offJob: null, offDone: false, offWaitSinceMs: null, offNextTryAtMs: null, offAtMs: null, offSeen: false };
-    const drain = { drainSinceMs: null, drainRounds: 0, blocked: [], clusterCleanAtMs: null, offlineAtMs: null };
-    expect(bar({ retire: { ...retire, ...off, ...drain } })).toBe("not-expected");
+    const retire = newRetire({ id: "r", atMs: 1 });
+    expect(bar({ retire: retire })).toBe("not-expected");
     expect(bar({ retire: { ...retire, ...off, ...drain, offlineAtMs: 1 } })).toBeNull();
   });
 
