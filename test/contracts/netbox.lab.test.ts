@@ -6,6 +6,7 @@ import { type LabNetBox, startLabNetBox } from "../../infra/lab/netbox/lab-netbo
 import { createNetBox } from "../../shared/adapters/netbox/netbox.ts";
 import { isSameMoment } from "../../shared/fleet/moment.ts";
 import { netboxContract } from "./netbox.ts";
+import { netboxMovedContract } from "./netbox-moved.ts";
 import { ownerOf } from "./netbox-owner.ts";
 
 const adminToken = "nbt_adminadmin12.0123456789abcdef0123456789abcdef01234567";
@@ -29,11 +30,13 @@ afterAll(async () => {
 
 for (const version of ["4.7.3", "4.6.2"]) {
   describe(`the lab's NetBox ${version}`, () => {
-    netboxContract(async () => {
+    const fixture = async () => {
       const { url } = await start({ version });
       const names = { fleetdToken, fleetdUser: "fleetd", adminToken, adminUser: "admin", role: "fleet-node" };
       return { url, port: connect(url), ...names };
-    });
+    };
+    netboxContract(fixture);
+    netboxMovedContract(fixture);
   });
 }
 

@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { createNetBox } from "../../../shared/adapters/netbox/netbox.ts";
 import { netboxContract } from "../../contracts/netbox.ts";
+import { netboxMovedContract } from "../../contracts/netbox-moved.ts";
 import { prepareNetBox } from "./prepare.ts";
 
 /** A running NetBox: PEER_NETBOX_URL, PEER_NETBOX_ADMIN_TOKEN (user `admin`), PEER_NETBOX_TOKEN (user `fleetd`), PEER_NETBOX_ROLE. */
@@ -11,7 +12,7 @@ function setting(name: string): string {
 }
 
 describe("a real NetBox", () => {
-  netboxContract(async () => {
+  const fixture = async () => {
     const url = setting("PEER_NETBOX_URL");
     const adminToken = setting("PEER_NETBOX_ADMIN_TOKEN");
     const fleetdToken = setting("PEER_NETBOX_TOKEN");
@@ -19,5 +20,7 @@ describe("a real NetBox", () => {
     await prepareNetBox(url, adminToken, role);
     const port = createNetBox({ url, token: fleetdToken, role, timeoutMs: 30_000 });
     return { url, port, fleetdToken, fleetdUser: "fleetd", adminToken, adminUser: "admin", role };
-  });
+  };
+  netboxContract(fixture);
+  netboxMovedContract(fixture);
 });
