@@ -4,12 +4,14 @@ import type { AdminDeps } from "../shared/runtime/deps.ts";
 import { requestLog } from "../shared/runtime/log.ts";
 import type { Metrics } from "../shared/runtime/metrics.ts";
 import { onError, problem } from "../shared/runtime/problem.ts";
+import { acceptApp } from "./accept/app.ts";
 import { adoptApp } from "./adopt/app.ts";
 import { attestApp } from "./attest/app.ts";
 import { configApp } from "./config/app.ts";
 import { lookupApp } from "./lookup/app.ts";
 import { metricsApp } from "./metrics/app.ts";
 import { openapiDocument } from "./openapi.ts";
+import { planApp } from "./plan/app.ts";
 import { reconcileApp } from "./reconcile/app.ts";
 import { renewApp } from "./renew/app.ts";
 import { webhookApp } from "./webhook/app.ts";
@@ -33,6 +35,8 @@ function behindAuth(deps: AdminDeps): Hono {
   app.route("/", lookupApp(deps, openapiDocument));
   app.route("/", reconcileApp(deps));
   app.route("/", adoptApp(deps));
+  app.route("/", acceptApp(deps));
+  app.route("/", planApp(deps));
   return app;
 }
 

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { REFUSAL_CODES } from "../shared/attest/verdict.ts";
 import { verdictShape } from "../shared/runtime/wire-schema.ts";
+import { acceptRequest, acceptResponse } from "./accept/schema.ts";
 import { adoptRequest, adoptResponse } from "./adopt/schema.ts";
 import * as attest from "./attest/schema.ts";
+import { planResponse, plansResponse } from "./plan/schema.ts";
 import * as renew from "./renew/schema.ts";
 
 /** Open: a member that is added later breaks no client. */
@@ -21,21 +23,25 @@ const problemDocument = z.looseObject({
 const json = (schema: z.ZodType) => ({
   content: { "application/json": { schema: z.toJSONSchema(schema, { io: "input" }) } },
 });
+const problems = {
+  description: "A problem document with a stable code; Retry-After where waiting helps.",
+  content: { "application/problem+json": { schema: z.toJSONSchema(problemDocument, { io: "input" }) } },
+};
+const read = (summary: string, response: z.ZodType) => ({
+  get: { summary, responses: { "200": { description: "As asked.", ...json(response) }, default: problems } },
+});
 const route = (summary: string, request: z.ZodType, response: z.ZodType) => ({
   post: {
     summary,
     requestBody: { required: true, ...json(request) },
     responses: {
       "200": { description: "As asked.", ...json(response) },
-      default: {
-        description: "A problem document with a stable code; Retry-After where waiting helps.",
-        content: { "application/problem+json": { schema: z.toJSONSchema(problemDocument, { io: "input" }) } },
-      },
+      default: problems,
     },
   },
 });
 
-/** The OpenAPI document of the protocol's routes, made from the schemas that the handlers read by. */
+/** The OpenAPI document of the protocol's routes and of what fleetctl asks, made from the schemas that the handlers read by. */
 export function openapiDocument(): unknown {
   return {
     openapi: "3.1.0",
@@ -73,6 +79,16 @@ export function openapiDocument(): unknown {
           adoptRequest,
           adoptResponse,
         ),
+      },
+      "/accept": route(
+        "Admin listener, authenticated. Accepts a device's held request, or what many devices did at once.",
+        acceptRequest,
+        acceptResponse,
+      ),
+      "/plan": read("Admin listener, authenticated. What the next pass would do; nothing is done.", plansResponse),
+      "/plan/{name}": {
+        parameters: [{ name: "name", in: "path", required: true, schema: { type: "string" } }],
+        ...read("Admin listener, authenticated. What the next pass would do with one device.", planResponse),
       },
     },
   };

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
-import { fleetView } from "../../shared/engine/fleet-view.ts";
+import { wholeView } from "../../shared/engine/fleet-view.ts";
 import { conditionLabels } from "../../shared/fleet/condition.ts";
+import { fleetConditions } from "../../shared/fleet/fleet-conditions.ts";
 import { isoTime } from "../../shared/fleet/moment.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import type { Metrics } from "../../shared/runtime/metrics.ts";
@@ -25,15 +26,18 @@ export function metricsApp(deps: Deps, metrics: Metrics): Hono {
     return c.text("ready\n");
   });
   app.get("/metrics", async (c) => {
-    const all = await fleetView(deps.world).catch(() => null);
-    if (all !== null)
+    const all = await wholeView(deps.world).catch(() => null);
+    if (all !== null) {
+      const records = all.fleet.map((f) => f.record);
       metrics.fleet(
-        all.flatMap((f) => f.record.conditions.map(conditionLabels)),
-        count(all.map((f) => f.device.status)),
+        records.flatMap((r) => r.conditions.map(conditionLabels)),
+        count(all.fleet.map((f) => f.device.status)),
+        fleetConditions([...records, ...all.vanished]),
       );
+    }
     return c.text(await metrics.registry.metrics(), 200, { "content-type": metrics.registry.contentType });
   });
-  app.get("/", async (c) => c.html(statusPage(await fleetView(deps.world), isoTime(deps.world.clock.nowMs()))));
+  app.get("/", async (c) => c.html(statusPage(await wholeView(deps.world), isoTime(deps.world.clock.nowMs()))));
   for (const path of ["/", "/healthz", "/readyz", "/metrics"]) app.all(path, notAllowed("GET"));
   return app;
 }

@@ -53,6 +53,7 @@ export const REFUSAL_CODES = [
   "request-held",
   "identity-changed",
   "not-planned",
+  "nothing-to-accept",
   "method-not-allowed",
   "code-consumed",
   "length-required",

@@ -10,11 +10,16 @@ function isStillAsked(device: Device, { kind }: AcceptedRequest): boolean {
   return kind === "retire" ? device.status === "decommissioning" : device.desiredAction === kind;
 }
 
-/** What the device asks, the first thing first: what is behind it waits until that is done. */
-function asks(device: Device, record: DeviceRecord, context: RequestContext): readonly Asked[] {
+const NOTHING: Asked = { state: "none" };
+
+/** What the device asks now, as the planner sees it: what is behind that waits, and is no part of a word for it. */
+function asks(device: Device, record: DeviceRecord, context: RequestContext): Asked {
+  const { retire, run } = record;
   if (device.status === "decommissioning")
-    return record.retire === null || record.retire.offlineAtMs !== null ? [askedRetire(device, record, context)] : [];
-  return [askedAction(device, record, context), askedInstall(device, record, context)];
+    return retire === null || retire.offlineAtMs !== null ? askedRetire(device, record, context) : NOTHING;
+  const action = askedAction(device, record, context);
+  if (action.state !== "none" && action.state !== "old") return action;
+  return run === null || run.phase === "ended" ? askedInstall(device, record, context) : NOTHING;
 }
 
 export type Acceptance =
@@ -32,17 +37,18 @@ export function acceptRequest(
   context: RequestContext,
   word: { readonly kind: RequestKind | null; readonly by: string; readonly atMs: number; readonly madeId: string },
 ): Acceptance {
-  const all = asks(device, record, context).filter((one) => word.kind === null || kindOf(one) === word.kind);
-  const held = all.find((one) => one.state === "held" || one.state === "unknown");
-  if (held === undefined) {
-    const { acceptedRequest: standing } = record;
-    const stands = all.some((one) => one.state === "fresh" && one.request.id === standing?.request.id);
-    if (standing !== null && stands) return { ok: true, record, accepted: standing, isNew: false };
-    return { ok: false, detail: `${device.name} has no held ${word.kind ?? "request"} to accept` };
-  }
-  const entry = held.state === "held" ? held.entry : null;
+  const asked = asks(device, record, context);
+  const none = { ok: false, detail: `${device.name} has no held ${word.kind ?? "request"} to accept` } as const;
+  const { acceptedRequest: standing } = record;
+  if (word.kind !== null && kindOf(asked) !== word.kind) return none;
+  if (asked.state === "fresh" && standing !== null && asked.request.id === standing.request.id)
+    return { ok: true, record, accepted: standing, isNew: false };
+  if (asked.state !== "held" && asked.state !== "unknown") return none;
+  if (standing?.kind === asked.kind && standing.row === device.lastUpdated)
+    return { ok: true, record, accepted: standing, isNew: false };
+  const entry = asked.state === "held" ? asked.entry : null;
   const accepted: AcceptedRequest = {
-    kind: held.kind,
+    kind: asked.kind,
     request: entry === null ? { id: word.madeId, atMs: word.atMs } : { id: entry.requestId, atMs: entry.atMs },
     row: entry === null ? device.lastUpdated : null,
     takenUp: false,
@@ -55,7 +61,7 @@ export function acceptRequest(
       {
         level: "warning",
         code: "request-accepted",
-        text: `${held.kind} accepted by ${word.by}: the held request is carried out once`,
+        text: `${asked.kind} accepted by ${word.by}: the held request is carried out once`,
         about: accepted.request.id,
       },
     ],

@@ -17,6 +17,23 @@ export function clientCertificateFits(c: Context): boolean {
   return env?.incoming?.socket?.authorized === true;
 }
 
+interface TlsPeer {
+  readonly authorized?: boolean;
+  readonly getPeerCertificate?: () => { readonly subject?: { readonly CN?: string | string[] } };
+}
+
+/** Who calls the admin listener, for journal lines: the client certificate's CN, or "token". */
+export function callerName(c: Context): string {
+  const socket = (c.env as { incoming?: { socket?: TlsPeer } } | undefined)?.incoming?.socket;
+  if (socket?.authorized !== true) return "token";
+  const name = [socket.getPeerCertificate?.().subject?.CN ?? ""].flat().join(" ");
+  const shown = name
+    .replace(/[^\x20-\x7e]/g, "?")
+    .slice(0, 64)
+    .trim();
+  return shown === "" ? "a client certificate without a CN" : shown;
+}
+
 /** NetBox's X-Hook-Signature: HMAC-SHA512 over the raw body, lower-case hex (facts/netbox.md). */
 export function hookSignatureFits(body: Uint8Array, header: string | undefined, secret: string): boolean {
   if (header === undefined || !/^[0-9a-f]{128}$/.test(header)) return false;

@@ -38,6 +38,12 @@ export class Metrics {
     labelNames: ["type", "reason"],
     registers: [this.registry],
   });
+  readonly #fleetConditions = new Gauge({
+    name: "fleetd_fleet_condition",
+    help: "Devices that make a condition of the whole fleet; those that vanished from NetBox have no other.",
+    labelNames: ["type", "reason"],
+    registers: [this.registry],
+  });
   readonly #devices = new Gauge({
     name: "fleetd_devices",
     help: "Devices by NetBox status at the last full look.",
@@ -63,8 +69,14 @@ export class Metrics {
   }
 
   /** Sets the gauges from what all devices' records say. */
-  fleet(conditions: readonly ConditionLabels[], statuses: ReadonlyMap<string, number>): void {
+  fleet(
+    conditions: readonly ConditionLabels[],
+    statuses: ReadonlyMap<string, number>,
+    whole: readonly (ConditionLabels & { readonly devices: number })[],
+  ): void {
     this.#conditions.reset();
+    this.#fleetConditions.reset();
+    for (const { type, reason, devices } of whole) this.#fleetConditions.set({ type, reason }, devices);
     this.#devices.reset();
     for (const { type, reason } of conditions) this.#conditions.inc({ type, reason });
     for (const [status, count] of statuses) this.#devices.set({ status }, count);

@@ -57,6 +57,7 @@ const STATUS: Readonly<Record<RefusalCode | "internal", number>> = {
   "request-held": 409,
   "identity-changed": 409,
   "not-planned": 409,
+  "nothing-to-accept": 409,
   "method-not-allowed": 405,
   "code-consumed": 410,
   "length-required": 411,

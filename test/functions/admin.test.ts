@@ -22,6 +22,9 @@ describe("who may call the admin listener", () => {
       ["GET", "/spire-nodes.json"],
       ["POST", "/reconcile"],
       ["POST", "/devices/w1/adopt"],
+      ["POST", "/accept"],
+      ["GET", "/plan"],
+      ["GET", "/plan/w1"],
       ["GET", "/unknown"],
     ] as const) {
       const got = await world.ask("admin", method, path, { token });
@@ -189,12 +192,15 @@ describe("look-ups, metrics and page", () => {
   });
 
   it("the OpenAPI document has every route of the protocol, with the shape that its handler reads by", async () => {
-    type Route = { post: { requestBody: { content: { "application/json": { schema: { properties: object } } } } } };
+    type Body = { content: { "application/json": { schema: { properties: object } } } };
+    type Route = { post?: { requestBody: Body }; get?: { responses: Record<string, Body> } };
     const { paths } = (await world.ask("admin", "GET", "/openapi.json")).json() as { paths: Record<string, Route> };
     const fields = Object.fromEntries(
-      Object.entries(paths).map(([path, { post }]) => [
+      Object.entries(paths).map(([path, { post, get }]) => [
         path,
-        Object.keys(post.requestBody.content["application/json"].schema.properties).sort(),
+        Object.keys(
+          (post?.requestBody ?? get?.responses["200"])?.content["application/json"].schema.properties ?? {},
+        ).sort(),
       ]),
     );
     expect(fields).toMatchObject({
@@ -204,8 +210,11 @@ describe("look-ups, metrics and page", () => {
         ...["eventLog", "ldevid", "ldevidCertify", "pcrs", "quote", "report", "session", "signature"],
       ],
       "/devices/{name}/adopt": ["certificates"],
+      "/accept": ["device", "fleet", "what"],
+      "/plan": ["devices"],
+      "/plan/{name}": ["again", "conditions", "id", "name", "status", "steps"],
     });
-    expect(Object.keys(paths)).toHaveLength(6);
+    expect(Object.keys(paths)).toHaveLength(9);
   });
 
   it("problem answers may carry what handlers add, and the document says what that is", () => {
