@@ -1,4 +1,5 @@
 import type { BootPlaneObjects, JobView, WorkflowState, WorkflowView } from "../../shared/fleet/boot-plane.ts";
+import type { ClassTable } from "../../shared/fleet/class.ts";
 import type { CsrView, NodeView, PodView } from "../../shared/fleet/cluster.ts";
 import type { ChangedValues, ChangeEntry, Device } from "../../shared/fleet/device.ts";
 import { type FleetRecord, newFleetRecord } from "../../shared/fleet/fleet-record.ts";
@@ -34,6 +35,10 @@ export class Model {
   device: Device;
   conflict: string | null = null;
   settings: FleetSettings = SETTINGS;
+  classes: ClassTable = CLASSES;
+  /** Text of the running Workflow's Template. */
+  template: string | null = null;
+  othersApprove = false;
   #version = 1;
 
   constructor(device: Partial<Device> = {}) {
@@ -79,13 +84,13 @@ export class Model {
       trigger,
       device: this.device,
       conflict: this.conflict,
-      template: null,
+      template: this.template,
       changes: this.changes,
       record: this.record,
       fleet: this.fleet,
       bootPlane: this.bootPlane,
-      cluster: this.cluster && { ...this.cluster, othersApprove: false },
-      classes: CLASSES,
+      cluster: this.cluster && { ...this.cluster, othersApprove: this.othersApprove },
+      classes: this.classes,
       classInputs: null,
       settings: this.settings,
     };

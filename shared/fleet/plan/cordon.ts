@@ -9,8 +9,12 @@ function wantedReason(d: Draft, node: NodeView): Reason | null {
     return "retire";
   if (record.quarantine !== null) return "quarantine";
   const { run } = record;
-  const replaced = (run?.kind === "provision" || run?.kind === "wipe") && record.node?.uid === node.uid;
-  if (replaced && d.o.device.status === "planned") return "reinstall";
+  if (record.node?.uid !== node.uid) return null;
+  const isReplaced = run?.kind === "provision" || run?.kind === "wipe";
+  if (isReplaced && d.o.device.status === "planned") return "reinstall";
+  // Its disk was touched: whatever its owner sets or asks for next, no pod is to come to it.
+  const isHeld = isReplaced || node.annotations[CORDON_ANNOTATION] === "reinstall";
+  if (isHeld && record.installed === null) return "reinstall";
   return null;
 }
 

@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { erased, installed, off, request, retiring, workflowOf } from "../scenarios/acts.ts";
+import { acts, conditions, runs, said } from "./seen.ts";
+
+describe("rows 32 and 33: an owner steps in", () => {
+  it("row 32: set back before the run began: withdrawn, and the status is the owner's", () => {
+    const m = retiring();
+    m.owner({ status: "active" }, request(10));
+    const lines = m.pass();
+    expect(acts(lines)).toContain(`delete Workflow ${workflowOf("retire", 9)}`);
+    expect([m.device.status, m.record.retire, m.record.installed === null, conditions(m)]).toEqual([
+      "active",
+      null,
+      false,
+      [],
+    ]);
+    expect(said(lines)).toContain("journal info: retirement was taken back by its owner");
+  });
+
+  it("row 32: once it has begun it ends as a wipe: Node, CSRs and token go, nothing is installed", () => {
+    const m = retiring();
+    m.agent(1, "RUNNING");
+    m.pass();
+    m.owner({ status: "active" }, request(10));
+    expect(acts(m.pass())).toEqual([]);
+    m.agent(4, "SUCCESS");
+    const lines = m.pass();
+    expect(acts(lines)).toContain("delete-node w1");
+    expect([m.device.status, m.record.retire, m.record.installed]).toEqual(["active", null, null]);
+    expect(conditions(m)).toEqual(["StatusNotEarned/not-served"]);
+  });
+
+  it("row 33: set offline by hand: the cluster's steps only, and a danger line", () => {
+    const m = retiring();
+    m.agent(1, "FAILED", "FAILED");
+    m.pass();
+    m.owner({ status: "offline" }, request(10));
+    const lines = m.pass();
+    expect(said(lines)).toContain("journal danger: set offline by hand: not erased as far as fleetd knows");
+    expect(acts(lines)).toContain("delete-node w1");
+    expect(runs(lines)).toEqual([]);
+    expect(m.record.retire?.offlineAtMs).not.toBeNull();
+  });
+
+  it("row 33: erased, and not seen off: that is what the line says", () => {
+    const m = erased();
+    m.owner({ status: "offline" }, request(10));
+    expect(said(m.pass())).toContain("journal danger: set offline by hand: erased, and not off as far as fleetd knows");
+  });
+});
+
+describe("row 12: an action of a device that is being retired", () => {
+  it("row 12: it waits; asked before the retirement, it is cleared with it and said", () => {
+    const m = installed();
+    m.write({ protected: true });
+    m.owner({ desiredAction: "provision" }, request(2));
+    m.owner({ status: "decommissioning" }, request(9));
+    m.owner({ protected: false }, request(10));
+    m.pass();
+    expect(conditions(m)).toContain("RequestWaits/decommissioning");
+    m.agent(4, "SUCCESS");
+    m.pass();
+    m.job({ state: "completed" });
+    const lines = m.pass();
+    expect(acts(lines)).toContain("netbox: status=offline desiredAction=null");
+    expect(said(lines)).toContain("journal info: provision was asked before the retirement: cleared with it");
+  });
+
+  it("row 12: asked after it, it stays its owner's, and waits for planned", () => {
+    const m = retiring();
+    m.owner({ desiredAction: "wipe" }, request(10));
+    m.agent(4, "SUCCESS");
+    m.pass();
+    m.job({ state: "completed" });
+    m.pass();
+    m.pass();
+    expect([m.device.status, m.device.desiredAction, conditions(m)]).toEqual([
+      "offline",
+      "wipe",
+      ["StatusForbids/offline"],
+    ]);
+  });
+});
+
+it("row 31: offline over decommissioning, slot free, allowPXE off, what the machine was is forgotten", () => {
+  const m = off();
+  expect([m.device.status, m.fleet.slots, m.bootPlane?.hardware.map((h) => h.allowPxe)]).toEqual([
+    "offline",
+    [],
+    [false],
+  ]);
+  expect(m.record).toMatchObject({ installed: null, identity: null, token: null, config: null, node: null });
+  expect(conditions(m)).toEqual([]);
+});
