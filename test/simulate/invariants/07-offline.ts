@@ -1,0 +1,25 @@
+import type { Invariant } from "./_invariant.ts";
+import { rowWas } from "./truth.ts";
+
+/** fleetd writes offline only after: erased, off by evidence made afterwards, Node, CSRs and token gone. */
+export const offline: Invariant = {
+  number: 7,
+  on: (sim, event) => {
+    if (event.kind !== "patched" || event.patch.status !== "offline") return null;
+    const { id, name, status } = event.before;
+    const { succeeded, offJobs, requests } = sim.ledger;
+    if (status !== "decommissioning") return `device ${id} becomes offline over ${status}`;
+    const erased = succeeded.filter((s) => s.workflow.deviceId === id && s.workflow.kind === "retire").at(-1);
+    if (erased === undefined) return `device ${id} becomes offline, but no retirement has erased it`;
+    const request = requests.get(`${id} ${erased.workflow.requestId}`);
+    if (request === undefined) return `device ${id} becomes offline by a retirement that nobody asked for`;
+    const hasBmc = !rowWas(sim, id, null, (row) => row.bmcType !== "redfish" || row.oobAddress !== `10.9.0.${id}`);
+    if (hasBmc && !offJobs.some((j) => j.deviceId === id && j.madeAtMs >= erased.atMs))
+      if (!sim.ledger.bmcChanged(id)) return `device ${id} becomes offline, but nothing shows it off after its erasure`;
+    if (event.by === null || event.by.faulty) return null;
+    const node = sim.cluster.nodeList.find((n) => n.name === name && n.createdAtMs < (event.by?.startedAtMs ?? 0));
+    if (node !== undefined) return `device ${id} becomes offline with its Node ${node.uid} in the cluster`;
+    const token = [...sim.cluster.tokens.values()].find((t) => t.deviceId === id);
+    return token === undefined ? null : `device ${id} becomes offline with token ${token.id} alive`;
+  },
+};

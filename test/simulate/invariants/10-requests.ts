@@ -1,0 +1,45 @@
+import type { ChangeEntry } from "../../../shared/fleet/device.ts";
+import type { Sim } from "../sim.ts";
+import type { Invariant } from "./_invariant.ts";
+import { recordOf } from "./truth.ts";
+
+function askedBy(sim: Sim, deviceId: number, action: string): ChangeEntry | undefined {
+  return (sim.netbox.log.get(deviceId) ?? []).find(
+    (e) =>
+      e.user !== sim.settings.netboxUser && e.after?.desiredAction === action && e.before?.desiredAction !== action,
+  );
+}
+
+/** An owner's fresh request is never lost: consumed by a run, or pending with a reason that can be read. */
+export const requests: Invariant = {
+  number: 10,
+  on: (sim, event) => {
+    if (event.kind !== "patched" || event.patch.desiredAction !== null) return null;
+    const { id, desiredAction, status } = event.before;
+    if (desiredAction === null || event.patch.status === "offline" || status === "decommissioning") return null;
+    const entry = askedBy(sim, id, desiredAction);
+    if (entry === undefined || sim.ledger.losses.length > 0) return null;
+    const group = (kind: string) => (kind === "attest" ? "attest" : kind === "retire" ? "retire" : "install");
+    const served = sim.ledger.enabled.some(
+      (e) =>
+        e.workflow.deviceId === id &&
+        (e.workflow.requestId === entry.requestId ||
+          (group(e.workflow.kind) === group(desiredAction) && e.requestAtMs >= entry.atMs) ||
+          (e.workflow.kind === desiredAction &&
+            recordOf(sim, id)?.lastRequests[group(desiredAction) === "attest" ? "attest" : "install"]?.id ===
+              entry.requestId)),
+    );
+    return served
+      ? null
+      : `device ${id}'s ${desiredAction} of ${entry.requestId} is cleared, and nothing carried it out`;
+  },
+  atRest: (sim) => {
+    for (const row of sim.netbox.rows.values()) {
+      const record = recordOf(sim, row.id);
+      if (row.desiredAction === null || !["provision", "attest", "wipe"].includes(row.desiredAction)) continue;
+      if (record === null || record.conditions.length === 0)
+        return `device ${row.id} (${row.status}) asks for ${row.desiredAction}, and nothing says why it waits`;
+    }
+    return null;
+  },
+};

@@ -1,0 +1,44 @@
+import type { Event } from "./ledger.ts";
+import type { Sim } from "./sim.ts";
+
+/** Writes an event down, after it was judged. */
+export function take(sim: Sim, event: Event): void {
+  const { ledger } = sim;
+  switch (event.kind) {
+    case "enabled": {
+      const { workflow } = event;
+      const request = ledger.requests.get(`${workflow.deviceId} ${workflow.requestId}`);
+      ledger.enabled.push({
+        workflow,
+        step: sim.step,
+        atMs: sim.nowMs,
+        requestAtMs: request?.atMs ?? 0,
+        firstInstall:
+          workflow.kind === "provision" && request?.planned === true && !ledger.installed.has(workflow.deviceId),
+      });
+      return;
+    }
+    case "token":
+      ledger.secrets.add(event.secret);
+      ledger.tokens.set(event.token.id, event.token);
+      return;
+    case "approved":
+      ledger.approved.push({ csr: event.csr, atMs: sim.nowMs });
+      return;
+    case "served":
+      ledger.servings.set(event.code, (ledger.servings.get(event.code) ?? 0) + 1);
+      ledger.installed.set(event.deviceId, event.code);
+      return;
+    case "disk":
+      ledger.installed.delete(event.workflow.deviceId);
+      return;
+    case "succeeded":
+      ledger.succeeded.push({ workflow: event.workflow, atMs: sim.nowMs });
+      return;
+    case "off-job":
+      ledger.offJobs.push(event);
+      return;
+    default:
+      return;
+  }
+}

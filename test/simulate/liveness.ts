@@ -1,0 +1,83 @@
+import { CONDITIONS } from "../../shared/fleet/condition.ts";
+import { isUnfinished } from "../../shared/fleet/record.ts";
+import { machineAct } from "./actors/machines.ts";
+import { peerAct } from "./actors/peers.ts";
+import { finish } from "./apply.ts";
+import { atRest } from "./invariants/all.ts";
+import { recordOf } from "./invariants/truth.ts";
+import { heal, quietPass } from "./rest.ts";
+import type { Sim } from "./sim.ts";
+
+const ROUNDS = 60;
+/** Rounds that find nothing to do, each a day after the one before: a retirement may go on failing in between. */
+const STILL = 4;
+const HOUR = 3_600_000;
+const ACTS_A_ROUND = 14;
+
+/** Everybody does what comes next, honestly, until nobody has anything to do. */
+async function round(sim: Sim, id: number): Promise<number | null> {
+  for (let n = 0; n < ACTS_A_ROUND; n++) {
+    for (const machine of sim.machines) {
+      // Told to wait twice, it waits for its owner.
+      if (machine.refusals > 1) continue;
+      const task = id + n * 100 + machine.index;
+      await machineAct(sim, "next", { machine, n: 1, id: task });
+      const started = sim.tasks.get(task);
+      if (started !== undefined) await finish(sim, started);
+      sim.tasks.delete(task);
+    }
+    await peerAct(sim, "controller", n);
+    await peerAct(sim, "rufio", 1);
+  }
+  sim.nowMs += 61_000;
+  return quietPass(sim, id + 99_999);
+}
+
+function wrongOf(sim: Sim): string | null {
+  const fleet = JSON.parse(sim.records.fleetText?.text ?? '{"slots":[]}') as { slots: { deviceId: number }[] };
+  for (const row of sim.netbox.rows.values()) {
+    const record = recordOf(sim, row.id);
+    if (record === null) return `device ${row.id} has no record`;
+    const { run, retire } = record;
+    const acting = record.conditions.filter((c) => Object.hasOwn(CONDITIONS, c.type));
+    const open = sim.bootPlane.open(row.id);
+    const over = run?.terminal?.state === "DEADLINE";
+    if (open.length > 0 && !isUnfinished(run) && !over) return `${open[0]?.name} is enabled, and no run is unfinished`;
+    if (isUnfinished(run) && acting.length === 0)
+      return `device ${row.id}'s ${run.name} is ${run.phase} for days, and nothing says why`;
+    const settled = row.status === "active" || row.status === "offline";
+    if (!settled && acting.length === 0) return `device ${row.id} is ${row.status}, and nothing says who must act`;
+    const slot = fleet.slots.some((s) => s.deviceId === row.id);
+    const retiring = retire !== null && retire.offlineAtMs === null;
+    if (slot && !isUnfinished(run) && !retiring) return `device ${row.id} holds a slot, and nothing runs`;
+  }
+  return null;
+}
+
+/** Invariant 13: with all faults healed and everybody behaving, each device comes to its goal, or says who must act. */
+export async function liveness(sim: Sim): Promise<void> {
+  await heal(sim);
+  for (const machine of sim.machines) {
+    machine.lie = "honest";
+    if (machine.bmc !== null) machine.bmc = "good";
+    machine.bootKind = "good";
+    machine.busy = false;
+    machine.refusals = 0;
+  }
+  sim.cluster.blocked.clear();
+  let still = 0;
+  let rested = true;
+  for (let n = 0; n < ROUNDS && still < STILL && sim.violation === null; n++) {
+    sim.step++;
+    // Deadlines of a day, back-offs and leases run out.
+    if (rested) sim.nowMs += 26 * HOUR;
+    sim.say(`# round ${n + 1}`);
+    rested = (await round(sim, (sim.step + 1) * 1_000_000)) === 0;
+    if (rested) still++;
+  }
+  if (sim.violation !== null) return;
+  if (still < STILL) return sim.fail(13, `${ROUNDS} rounds, and there is still something to do`);
+  await atRest(sim);
+  const wrong = wrongOf(sim);
+  if (wrong !== null) sim.fail(13, wrong);
+}

@@ -1,0 +1,78 @@
+import { apply } from "./apply.ts";
+import type { Decision } from "./decision.ts";
+import { always, atRest, judge } from "./invariants/all.ts";
+import { liveness } from "./liveness.ts";
+import { propose, weatherOf } from "./propose.ts";
+import { Random } from "./random.ts";
+import { rest } from "./rest.ts";
+import { Sim, type Violation } from "./sim.ts";
+
+/** What came of a run. */
+export interface Outcome {
+  readonly seed: number;
+  readonly steps: number;
+  readonly simulatedMs: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly violation: Violation | null;
+  readonly traceHash: string;
+  readonly decisions: readonly Decision[];
+  readonly lines: readonly string[];
+}
+
+function outcome(sim: Sim, startMs: number, decisions: readonly Decision[]): Outcome {
+  return {
+    seed: sim.seed,
+    steps: sim.step,
+    simulatedMs: sim.nowMs - startMs,
+    faults: Object.fromEntries([...sim.faults].sort(([a], [b]) => (a < b ? -1 : 1))),
+    violation: sim.violation,
+    traceHash: sim.traceHash,
+    decisions,
+    lines: sim.lines,
+  };
+}
+
+async function one(sim: Sim, decision: Decision): Promise<boolean> {
+  if (decision.do !== "rest") {
+    const done = await apply(sim, decision);
+    if (sim.violation === null) always(sim);
+    return done;
+  }
+  sim.say("# everything comes to rest");
+  if (await rest(sim, decision.id)) await atRest(sim);
+  return true;
+}
+
+async function end(sim: Sim): Promise<void> {
+  sim.say("# the end: faults heal, everybody behaves");
+  await liveness(sim);
+}
+
+/** One run of so many steps, wholly decided by its seed. */
+export async function simulate(seed: number, steps: number): Promise<Outcome> {
+  const sim = await Sim.create(seed, judge);
+  const startMs = sim.nowMs;
+  const random = new Random(seed);
+  const weather = weatherOf(random);
+  const decisions: Decision[] = [];
+  while (sim.step < steps && sim.violation === null) {
+    const decision = propose(sim, random, weather);
+    decisions.push(decision);
+    await one(sim, decision);
+  }
+  if (sim.violation === null) await end(sim);
+  return outcome(sim, startMs, decisions);
+}
+
+/** Does decisions again; those that mean nothing any more are passed over. */
+export async function replay(seed: number, decisions: readonly Decision[]): Promise<Outcome> {
+  const sim = await Sim.create(seed, judge);
+  const startMs = sim.nowMs;
+  const done: Decision[] = [];
+  for (const decision of decisions) {
+    if (sim.violation !== null) break;
+    if (await one(sim, decision)) done.push(decision);
+  }
+  if (sim.violation === null) await end(sim);
+  return outcome(sim, startMs, done);
+}
