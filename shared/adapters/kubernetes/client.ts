@@ -25,6 +25,8 @@ export interface KubernetesClient {
   call(method: Method, path: string, options?: CallOptions): Promise<JsonObject>;
   /** All objects of a collection, page by page. */
   list(path: string, query?: Readonly<Record<string, string>>): Promise<JsonObject[]>;
+  /** The same as views: what a view leaves out is gone with its page, and null leaves out the object. */
+  views<T>(path: string, query: Readonly<Record<string, string>>, view: (object: JsonObject) => T | null): Promise<T[]>;
   readonly port: string;
   readonly timeoutMs: number;
 }
@@ -53,28 +55,36 @@ export function pagedClient(
   options: Pick<ClientOptions, "timeoutMs" | "pageSize">,
   call: KubernetesClient["call"],
 ): KubernetesClient {
-  const pages = async (path: string, query: Readonly<Record<string, string>>): Promise<JsonObject[]> => {
-    const items: JsonObject[] = [];
+  const pages = async <T>(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    view: (object: JsonObject) => T | null,
+  ): Promise<T[]> => {
+    const items: T[] = [];
     let next = "";
     do {
       const page = await call("GET", path, {
         query: { ...query, limit: String(options.pageSize ?? DEFAULT_PAGE_SIZE), ...(next && { continue: next }) },
       });
-      items.push(...listAt(page, "items").map(objectOf));
+      for (const item of listAt(page, "items")) {
+        const seen = view(objectOf(item));
+        if (seen !== null) items.push(seen);
+      }
       next = textAt(page, "metadata", "continue");
     } while (next !== "");
     return items;
   };
-  const list = async (path: string, query: Readonly<Record<string, string>> = {}): Promise<JsonObject[]> => {
+  const views: KubernetesClient["views"] = async (path, query, view) => {
     try {
-      return await pages(path, query);
+      return await pages(path, query, view);
     } catch (error) {
       // The continue token grew too old while the pages were read: the rest it offers is of another moment.
-      if (error instanceof StatusError && error.status === 410) return pages(path, query);
+      if (error instanceof StatusError && error.status === 410) return pages(path, query, view);
       throw error;
     }
   };
-  return { call, list, port, timeoutMs: options.timeoutMs };
+  const list: KubernetesClient["list"] = (path, query = {}) => views(path, query, (object) => object);
+  return { call, list, views, port, timeoutMs: options.timeoutMs };
 }
 
 interface Connection {

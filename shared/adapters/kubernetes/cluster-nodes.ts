@@ -23,12 +23,11 @@ export function clusterNodes(client: KubernetesClient): ClusterNodesPort {
   return {
     async nodes(names) {
       if (names.length === 0) return [];
-      const objects =
-        names.length > SINGLE_READS
-          ? await client.list("/api/v1/nodes")
-          : (await Promise.all(names.map((name) => read(client, nodePath(name))))).filter((object) => object !== null);
       const wanted = new Set(names);
-      return objects.map(nodeView).filter((node) => wanted.has(node.name));
+      const view = (object: JsonObject) => (wanted.has(identity(object).name) ? nodeView(object) : null);
+      if (names.length > SINGLE_READS) return client.views("/api/v1/nodes", {}, view);
+      const objects = await Promise.all(names.map((name) => read(client, nodePath(name))));
+      return objects.flatMap((object) => (object === null ? [] : [nodeView(object)]));
     },
     async patchNode(name, uid, patch) {
       const node = await client.call("GET", nodePath(name));
@@ -36,8 +35,8 @@ export function clusterNodes(client: KubernetesClient): ClusterNodesPort {
       await client.call("PATCH", nodePath(name), { body: nodePatch(node, uid, patch) });
     },
     async pods(node) {
-      const objects = await client.list("/api/v1/pods", { fieldSelector: `spec.nodeName=${node}` });
-      return objects.map(podView).filter((pod) => pod.node === node);
+      const pods = await client.views("/api/v1/pods", { fieldSelector: `spec.nodeName=${node}` }, podView);
+      return pods.filter((pod) => pod.node === node);
     },
     evict: (pod) => evict(client, pod),
     async deleteNode(name, uid) {

@@ -33,11 +33,7 @@ export function createRecords(options: RecordsOptions): RecordsPort {
 export function recordsOver(client: KubernetesClient, namespace: string): RecordsPort {
   const collection = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`;
   const pathOf = (deviceId: number) => `${collection}/fleetd-${deviceId}`;
-  const select = async (labelSelector: string) =>
-    (await client.list(collection, { labelSelector })).flatMap((object) => {
-      const record = recordOf(object);
-      return record === null ? [] : [record];
-    });
+  const select = async (labelSelector: string) => client.views(collection, { labelSelector }, recordOf);
   const one = async (deviceId: number) => {
     const object = await read(client, pathOf(deviceId));
     return object === null ? null : ownRecord(client, object, deviceId);

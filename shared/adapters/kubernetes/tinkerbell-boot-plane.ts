@@ -6,7 +6,7 @@ import { at, type JsonObject, objectOf, textAt } from "./json.ts";
 import { additions, mergePatch } from "./merge-patch.ts";
 import { identity, ownerDevice, requireOwned, selectors } from "./owned.ts";
 import { read, removeObject } from "./remove.ts";
-import { hardwareView, jobView, machineView, workflowView } from "./tinkerbell-views.ts";
+import { failedBootJob, hardwareView, jobView, machineView, workflowView } from "./tinkerbell-views.ts";
 
 /** Of so many owners their Tasks cost less when all are listed. */
 const OWNERS_PER_SELECTOR = 100;
@@ -35,38 +35,40 @@ export function createBootPlane(options: BootPlaneOptions): BootPlanePort {
     const collection = `/apis/${group}/namespaces/${encodeURIComponent(options.namespace)}/${plural}`;
     return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
   };
-  const owned = async (kind: keyof typeof PATHS, deviceIds?: readonly number[]) => {
+  const owned = async <T>(
+    kind: keyof typeof PATHS,
+    deviceIds: readonly number[] | undefined,
+    view: (object: JsonObject, owner: number) => T,
+  ): Promise<T[]> => {
     const wanted = deviceIds === undefined ? null : new Set(deviceIds);
-    const found: { object: JsonObject; owner: number }[] = [];
+    const ofFleetd = (object: JsonObject) => {
+      const owner = ownerDevice(object);
+      return owner !== null && (wanted === null || wanted.has(owner)) ? view(object, owner) : null;
+    };
+    const found: T[] = [];
     for (const labelSelector of selectors(deviceIds))
-      for (const object of await client.list(path(kind), { labelSelector })) {
-        const owner = ownerDevice(object);
-        if (owner !== null && (wanted === null || wanted.has(owner))) found.push({ object, owner });
-      }
+      for (const one of await client.views(path(kind), { labelSelector }, ofFleetd)) found.push(one);
     return found;
   };
 
   return {
     async objects(deviceIds) {
       const [hardware, workflows, machines, jobs] = await Promise.all([
-        owned("Hardware", deviceIds),
-        owned("Workflow", deviceIds),
-        owned("Machine", deviceIds),
-        owned("Job", deviceIds),
+        owned("Hardware", deviceIds, hardwareView),
+        owned("Workflow", deviceIds, (object, owner) => withTasks(failedBootJob(object), object, owner, workflowView)),
+        owned("Machine", deviceIds, machineView),
+        owned("Job", deviceIds, (object, owner) => withTasks(identity(object).name, object, owner, jobView)),
       ]);
-      // Read last: a Job that was seen completed has its Tasks by now.
-      const owners = [
-        ...jobs.map(({ object }) => identity(object).name),
-        ...workflows.map(({ object }) => `netboot-${identity(object).name}`),
-      ];
+      const owners = [...workflows, ...jobs].flatMap(({ tasksOf }) => (tasksOf === null ? [] : [tasksOf]));
       const narrow =
         owners.length > OWNERS_PER_SELECTOR ? {} : { labelSelector: `owner-name in (${owners.join(",")})` };
+      // Read last: a Job that was seen completed has its Tasks by now.
       const tasks = owners.length === 0 ? [] : await client.list(path("Task"), narrow);
       return {
-        hardware: hardware.map(({ object, owner }) => hardwareView(object, owner)),
-        workflows: workflows.map(({ object, owner }) => workflowView(object, owner, tasks)),
-        machines: machines.map(({ object, owner }) => machineView(object, owner)),
-        jobs: jobs.map(({ object, owner }) => jobView(object, owner, tasks)),
+        hardware,
+        workflows: workflows.map(({ view }) => view(tasks)),
+        machines,
+        jobs: jobs.map(({ view }) => view(tasks)),
       };
     },
     apply: (manifest) => apply(client, path(manifest.kind), path(manifest.kind, manifest.metadata.name), manifest),
@@ -84,6 +86,23 @@ export function createBootPlane(options: BootPlaneOptions): BootPlanePort {
       return template === null ? null : { data: textAt(template, "spec", "data") };
     },
   };
+}
+
+/** An object that is seen whole once the Tasks of the named Job are known, or at once: then nothing else of it is kept. */
+interface Viewed<T> {
+  readonly tasksOf: string | null;
+  readonly view: (tasks: readonly JsonObject[]) => T;
+}
+
+function withTasks<T>(
+  tasksOf: string | null,
+  object: JsonObject,
+  owner: number,
+  view: (object: JsonObject, owner: number, tasks: readonly JsonObject[]) => T,
+): Viewed<T> {
+  if (tasksOf !== null) return { tasksOf, view: (tasks) => view(object, owner, tasks) };
+  const seen = view(object, owner, []);
+  return { tasksOf, view: () => seen };
 }
 
 type Manifest = HardwareManifest | MachineManifest | WorkflowManifest | JobManifest;

@@ -102,12 +102,21 @@ function bootJob(object: JsonObject): string {
   return job ?? `netboot-${textAt(object, "metadata", "name")}`;
 }
 
-function workflowProblem(object: JsonObject, tasks: readonly JsonObject[]): string {
-  const failure = listAt(object, "status", "conditions").find(
+function failureOfWorkflow(object: JsonObject): unknown {
+  return listAt(object, "status", "conditions").find(
     (condition) =>
       textAt(condition, "status") === "False" ||
       (textAt(condition, "type").endsWith("Failed") && textAt(condition, "status") === "True"),
   );
+}
+
+/** The boot Job that a Workflow failed by, whose Tasks have the BMC's words; else null. */
+export function failedBootJob(object: JsonObject): string | null {
+  return textAt(failureOfWorkflow(object), "type") === "BootJobFailed" ? bootJob(object) : null;
+}
+
+function workflowProblem(object: JsonObject, tasks: readonly JsonObject[]): string {
+  const failure = failureOfWorkflow(object);
   if (failure === undefined) return "";
   const words = textAt(failure, "message") || textAt(failure, "type");
   if (textAt(failure, "type") !== "BootJobFailed") return words;

@@ -17,10 +17,13 @@ export interface NetBoxClient {
   /** One object. @throws PortError not-found on a JSON 404 */
   get(path: string, query?: Query): Promise<unknown>;
   /** All rows, or those of a range of ids, by cursor pages that are asked for by id (`next` may name a host that we cannot reach). */
-  list(path: string, query: Query, range?: IdRange): Promise<unknown[]>;
+  list(path: string, query: Query): Promise<unknown[]>;
+  /** The same as `view` reads each: what it leaves out is gone with its page, and null leaves out the row. */
+  rows<T>(path: string, query: Query, view: (row: unknown) => T | null, range?: IdRange): Promise<T[]>;
   send(method: "PATCH" | "POST", path: string, body: unknown, ifMatch?: string): Promise<unknown>;
 }
 
+const ALL: IdRange = { from: 0, to: Number.POSITIVE_INFINITY };
 const PAGE_ROWS = 1000;
 const DETAIL_CHARS = 300;
 
@@ -77,6 +80,28 @@ export function createClient(connection: NetBoxConnection): NetBoxClient {
     }
   }
 
+  async function rows<T>(
+    path: string,
+    query: Query,
+    view: (row: unknown) => T | null,
+    range: IdRange = ALL,
+  ): Promise<T[]> {
+    const found: T[] = [];
+    for (let start = range.from; start <= range.to; ) {
+      const page = asPage(
+        await guarded(withQuery(path, [...query, ["limit", PAGE_ROWS], ["start", start]]), { headers }),
+      );
+      const ids = idsOf(path, page.rows, start);
+      for (const [i, row] of page.rows.entries()) {
+        const seen = (ids[i] ?? 0) <= range.to ? view(row) : null;
+        if (seen !== null) found.push(seen);
+      }
+      if (page.last || page.rows.length === 0) break;
+      start = Math.max(...ids) + 1;
+    }
+    return found;
+  }
+
   return {
     get: (path, query = []) => guarded(withQuery(path, query), { headers }),
     send: (method, path, body, ifMatch) =>
@@ -89,19 +114,8 @@ export function createClient(connection: NetBoxConnection): NetBoxClient {
         },
         body: JSON.stringify(body),
       }),
-    async list(path, query, range = { from: 0, to: Number.POSITIVE_INFINITY }) {
-      const rows: unknown[] = [];
-      for (let start = range.from; start <= range.to; ) {
-        const page = asPage(
-          await guarded(withQuery(path, [...query, ["limit", PAGE_ROWS], ["start", start]]), { headers }),
-        );
-        const ids = idsOf(path, page.rows, start);
-        rows.push(...page.rows.filter((_row, i) => (ids[i] ?? 0) <= range.to));
-        if (page.last || page.rows.length === 0) break;
-        start = Math.max(...ids) + 1;
-      }
-      return rows;
-    },
+    rows,
+    list: (path, query) => rows(path, query, (row) => row),
   };
 }
 

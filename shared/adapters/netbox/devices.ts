@@ -74,27 +74,25 @@ async function readRows(reader: Reader, which: readonly number[] | IdRange = ALL
     ["role", reader.role],
     ["fields", DEVICE_FIELDS],
   ];
-  const rows: DeviceRow[] = [];
-  const take = (body: unknown, wanted: ReadonlySet<number> | null) => {
+  const view = (wanted: ReadonlySet<number> | null) => (body: unknown) => {
     const row = read(deviceRow, body, "devices");
-    if (row.role.slug !== reader.role) reader.onForeignRow(row.id);
-    else if (wanted === null || wanted.has(row.id)) rows.push(row);
+    const isOfRole = row.role.slug === reader.role;
+    if (!isOfRole) reader.onForeignRow(row.id);
+    return isOfRole && (wanted === null || wanted.has(row.id)) ? row : null;
   };
-  if ("from" in which) {
-    for (const body of await reader.client.list("/api/dcim/devices/", query, which)) take(body, null);
-    return rows;
-  }
+  if ("from" in which) return reader.client.rows("/api/dcim/devices/", query, view(null), which);
+  const rows: DeviceRow[] = [];
   for (const chunk of chunks([...new Set(which)])) {
     const named = chunk.map((id) => ["id", id] as const);
-    const wanted = new Set(chunk);
-    for (const body of await reader.client.list("/api/dcim/devices/", [...query, ...named])) take(body, wanted);
+    const found = await reader.client.rows("/api/dcim/devices/", [...query, ...named], view(new Set(chunk)));
+    rows.push(...found);
   }
   return rows;
 }
 
 async function readInterfaces(client: NetBoxClient, query: Query): Promise<InterfaceRow[]> {
-  const rows = await client.list("/api/dcim/interfaces/", [...query, ["fields", INTERFACE_FIELDS]]);
-  return rows.map((row) => read(interfaceRow, row, "interfaces"));
+  const fields: Query = [...query, ["fields", INTERFACE_FIELDS]];
+  return client.rows("/api/dcim/interfaces/", fields, (row) => read(interfaceRow, row, "interfaces"));
 }
 
 async function interfacesOf(client: NetBoxClient, deviceIds: readonly number[]): Promise<InterfaceRow[]> {
