@@ -2,16 +2,33 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Arguments, type Command, type Io, parseArgsOptions, USAGE_EXIT_CODE, UsageError } from "./_command.ts";
+import { accept } from "./accept.ts";
 import { adopt } from "./adopt.ts";
 import { approve } from "./approve.ts";
 import { claims } from "./claims.ts";
+import { config } from "./config.ts";
+import { devices } from "./devices.ts";
 import { diff } from "./diff.ts";
 import { eventlog } from "./eventlog.ts";
+import { explain } from "./explain.ts";
 import { commandHelp, overview } from "./help.ts";
+import { plan } from "./plan.ts";
 import { plain } from "./text.ts";
 import { verify } from "./verify.ts";
 
-export const COMMANDS: readonly Command[] = [adopt, approve, claims, diff, eventlog, verify];
+export const COMMANDS: readonly Command[] = [
+  accept,
+  adopt,
+  approve,
+  claims,
+  config,
+  devices,
+  diff,
+  eventlog,
+  explain,
+  plan,
+  verify,
+];
 
 const FAULT_EXIT_CODE = 70;
 const VERSION: string = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;

@@ -69,10 +69,19 @@ export class AdminWorld {
     return new AdminWorld(deps, metrics, servers, directory);
   }
 
+  /** Where a listener is reached. */
+  url(listener: Listener): string {
+    return `http://127.0.0.1:${this.#port(listener)}`;
+  }
+
+  #port(listener: Listener): number {
+    const address = this.#servers.get(listener)?.address();
+    return typeof address === "object" && address !== null ? address.port : 0;
+  }
+
   ask(listener: Listener, method: string, path: string, ask: Ask = {}): Promise<Got> {
     const { body, chunked = false, token = ADMIN_TOKEN, headers, ...options } = ask;
-    const address = this.#servers.get(listener)?.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const port = this.#port(listener);
     return new Promise((resolve, reject) => {
       const asked = request({
         host: "127.0.0.1",

@@ -18,9 +18,13 @@ function decided(before: DeviceRecord, after: DeviceRecord): string {
   if (after.config?.state !== before.config?.state)
     said.push(`that the configuration is ${after.config?.state ?? "gone"}`);
   if (after.retire !== null && before.retire === null) said.push("that the retirement begins");
-  const known = new Set(before.conditions.map((c) => `${c.type}/${c.reason}`));
-  const fresh = after.conditions.map((c) => `${c.type}/${c.reason}`).filter((c) => !known.has(c));
+  const names = (r: DeviceRecord) => r.conditions.map((c) => `${c.type}/${c.reason}`);
+  const fresh = names(after).filter((name) => !names(before).includes(name));
+  const over = names(before).filter((name) => !names(after).includes(name));
   if (fresh.length > 0) said.push(`the condition ${fresh.join(", ")}`);
+  if (over.length > 0) said.push(`that ${over.join(", ")} is over`);
+  if (said.length === 0 && before.journal.some((l) => !l.sent) && after.journal.every((l) => l.sent))
+    return "notes that the journal has these lines";
   return said.length === 0 ? "brings the record up to date" : `writes down ${said.join("; ")}`;
 }
 
