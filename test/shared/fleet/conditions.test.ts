@@ -42,7 +42,7 @@ describe("the list of conditions", () => {
     expect(refusalWords("toString")).toBe("toString");
   });
 
-  it("has every code by which a boot is refused", () => {
+  it("has the codes by which a boot is refused, and no others", () => {
     const judging = ["boot", "authority", "replay", "secure-boot"].map((name) =>
       readFileSync(new URL(`../../../shared/attest/${name}.ts`, import.meta.url), "utf8"),
     );
@@ -52,7 +52,8 @@ describe("the list of conditions", () => {
     const named = [...codes]
       .map((one) => one.slice(1, -1))
       .filter((one) => !/^(pcr-zero|profile-bank|authority-before-separator)$/.test(one));
-    expect(named.length).toBeGreaterThan(7);
-    for (const code of [...named, "pcr-zero"]) expect(CONDITIONS.AttestationFailed.reasons).toHaveProperty([code]);
+    expect([...new Set([...named, "pcr-zero"])].sort()).toEqual(
+      Object.keys(CONDITIONS.AttestationFailed.reasons).sort(),
+    );
   });
 });
