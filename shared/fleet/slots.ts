@@ -1,7 +1,7 @@
 import type { FleetRecord } from "./fleet-record.ts";
 
 /**
- * Takes a disk-run slot for a device, or null where all are taken. The device's own counts as free; a first install
+ * Takes a disk-run slot for a device, or null where all are taken. The run's own counts as free; a first install
  * counts but never waits.
  * @see spec/30-reconcile.md "Requests" (FLEET_MAX_DISK_RUNS)
  */
@@ -11,7 +11,9 @@ export function takeSlot(
   nowMs: number,
 ): FleetRecord | null {
   const others = fleet.slots.filter((s) => s.deviceId !== ask.deviceId);
-  if (others.length === fleet.slots.length && !ask.unlimited && fleet.slots.length >= ask.max) return null;
+  // A slot of an earlier run is none for this one: a first install's never counted against the bound.
+  const own = fleet.slots.some((s) => s.deviceId === ask.deviceId && s.run === ask.run);
+  if (!own && !ask.unlimited && others.length >= ask.max) return null;
   return { ...fleet, slots: [...others, { deviceId: ask.deviceId, run: ask.run, sinceMs: nowMs }] };
 }
 

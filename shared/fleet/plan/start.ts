@@ -12,11 +12,18 @@ import { endRun } from "./one-run.ts";
 import { usedUp } from "./orphan.ts";
 
 /** True where a slot allows a disk run: its own counts as free, a first install counts but never waits (spec/30). */
-function slotFree(d: Draft, kind: RunKind, atAdmission: boolean): { free: boolean; own: boolean; unlimited: boolean } {
+function slotFree(
+  d: Draft,
+  kind: RunKind,
+  run: string,
+  atAdmission: boolean,
+): { free: boolean; own: boolean; unlimited: boolean } {
   const { slots } = d.o.fleet;
-  const own = slots.some((s) => s.deviceId === d.o.device.id);
+  // One of an earlier run is none for this one: a first install's never counted against the bound.
+  const own = slots.some((s) => s.deviceId === d.o.device.id && s.run === run);
+  const others = slots.filter((s) => s.deviceId !== d.o.device.id);
   const unlimited = kind === "provision" && atAdmission && d.record.installed === null && d.record.config === null;
-  return { own, unlimited, free: own || unlimited || slots.length < d.o.settings.maxDiskRuns };
+  return { own, unlimited, free: own || unlimited || others.length < d.o.settings.maxDiskRuns };
 }
 
 function waits(d: Draft, request: Request, code: ReasonOf<"RequestWaits">, text: string): void {
@@ -73,7 +80,7 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
   const attempt = Math.max(from, isAgain ? last.attempt + 1 : 1);
   const name = workflowName(device.id, kind, request.id, attempt);
   if (touchesDisk(kind)) {
-    const slot = slotFree(d, kind, atAdmission);
+    const slot = slotFree(d, kind, name, atAdmission);
     if (!slot.free) return waits(d, request, "slot", `all ${o.settings.maxDiskRuns} slots for disk runs are taken`);
     if (!slot.own) {
       d.effect({ do: "take-slot", deviceId: device.id, run: name, unlimited: slot.unlimited });
