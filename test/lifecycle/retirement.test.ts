@@ -92,6 +92,7 @@ describe("rows 20 and 21: another run in the way", () => {
       "DEADLINE",
       true,
     ]);
+    m.minutes(1);
     attests(m);
     expect(runs(m.pass())).toEqual(RETIRE(1, ""));
   });

@@ -208,7 +208,11 @@ export class Model {
         this.workflow(step.name, { disabled: false, state: "PENDING" });
         return;
       case "remove-object":
-        if (plane !== null) plane.workflows = plane.workflows.filter((w) => w.name !== step.name);
+        if (plane === null) return;
+        if (step.kind === "Workflow") plane.workflows = plane.workflows.filter((w) => w.name !== step.name);
+        if (step.kind === "Job") plane.jobs = plane.jobs.filter((j) => j.name !== step.name);
+        if (step.kind === "Machine") plane.machines = plane.machines.filter((o) => o.name !== step.name);
+        if (step.kind === "Hardware") plane.hardware = plane.hardware.filter((o) => o.name !== step.name);
         return;
       case "patch-node":
         if (this.cluster?.node)

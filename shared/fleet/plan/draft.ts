@@ -95,11 +95,16 @@ export class Draft {
       steps.push({ do: "put-record", record });
     };
     put(before);
+    // A row that moved and asks nothing is remembered all the same: a restored NetBox may show what was taken back with it.
+    const isNewer = record.rowSeen !== null && isEarlier(record.rowSeen, o.device.lastUpdated);
+    if (steps.length === 0 && !acts && isNewer) put({ ...record });
     steps.push(...this.#effects);
     if (Object.keys(this.#patch).length > 0)
       steps.push({ do: "patch-device", id: o.device.id, patch: this.#patch, lastUpdated: o.device.lastUpdated });
     put(this.#after.reduce((r, change) => change(r), record));
     const lines = record.journal.filter((l) => !l.sent);
+    // One that the record already held may have been posted: by who lost the write that says so, in this pass or before.
+    const found = new Set(o.record.journal.map((l) => l.mark));
     for (const l of lines)
       steps.push({
         do: "journal",
@@ -107,7 +112,7 @@ export class Draft {
         level: l.level,
         text: `${l.text} ${l.mark}`,
         mark: l.mark,
-        lookFirst: l.dueAtMs < o.passStartMs,
+        lookFirst: found.has(l.mark),
       });
     if (lines.length > 0) put({ ...record, journal: record.journal.map((l) => (l.sent ? l : { ...l, sent: true })) });
     return { steps, again: this.#again };

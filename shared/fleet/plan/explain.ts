@@ -3,6 +3,7 @@ import { refusalWords } from "../conditions/refusals.ts";
 import { isoTime } from "../moment.ts";
 import { isUnfinished, type Run } from "../record.ts";
 import type { Draft } from "./draft.ts";
+import { hasBmc } from "./gates.ts";
 import { explainIdentity } from "./identity.ts";
 import { RENEWAL } from "./renewal.ts";
 import { interfaceFor } from "./wiring.ts";
@@ -59,7 +60,7 @@ function explainRun(d: Draft, run: Run): void {
   const { name, kind, result } = run;
   // A machine that has attested under it, or at whose admission it started, is there.
   const isAwaited = run.begunAtMs === null && run.verdictAtMs === null;
-  if (isUnfinished(run) && isAwaited && !run.bootMode)
+  if (isUnfinished(run) && isAwaited && !run.bootMode && !hasBmc(d.o))
     d.condition("NetbootByHand", "no-bmc", "the device has no BMC: netboot the machine", name);
   if (kind === "retire") return;
   if (result !== "failed" && result !== "expired" && result !== "stopped" && result !== "no-verdict") return;
