@@ -88,8 +88,9 @@ export function withAcceptedRequest(
   const { acceptedRequest: word } = record;
   if (word === null) return record;
   const entry = newestEntry(word.kind);
-  if (!isStillAsked(device, word) || (entry !== null && entry.atMs > word.atMs))
-    return { ...record, acceptedRequest: null };
+  // By id, as NetBox's clock may be ahead of fleetd's.
+  const isOvertaken = entry !== null && entry.requestId !== word.request.id && entry.atMs > word.atMs;
+  if (!isStillAsked(device, word) || isOvertaken) return { ...record, acceptedRequest: null };
   if (word.row === null || word.takenUp) return record;
   if (word.row === device.lastUpdated) return { ...record, acceptedRequest: { ...word, takenUp: true } };
   return withJournal(
