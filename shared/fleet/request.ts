@@ -215,7 +215,9 @@ export function isPlannedAnew(record: DeviceRecord, context: RequestContext): bo
 export function askedInstall(device: Device, record: DeviceRecord, context: RequestContext): Asked {
   if (device.status !== "planned") return { state: "none" };
   const entry = plannedByOwner(context);
-  if (isOldBySecondCopy(entry, device, record, false)) return oldOf("install", entry);
+  // Planned by fleetd itself, or by an entry that is pruned: any install, provision or wipe since has used it up.
+  const isUsedUp = context.changes !== null && entry === null && record.lastRequests.install !== null;
+  if (isUsedUp || isOldBySecondCopy(entry, device, record, false)) return oldOf("install", entry);
   return judge("install", entry, record.lastRequests.install, context, record);
 }
 

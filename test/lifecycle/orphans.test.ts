@@ -32,7 +32,7 @@ describe("a Workflow with fleetd's labels and no record is written into a new re
     expect(m.fleet.slots.map((s) => s.deviceId)).toEqual([7]);
     m.agent(2, "SUCCESS");
     m.pass();
-    expect([m.record.run?.result, conditions(m)]).toEqual(["wiped", ["RequestHeld/request-held"]]);
+    expect([m.record.run?.result, conditions(m)]).toEqual(["wiped", ["NoRequest/no-request"]]);
   });
 
   it("orphan: before NetBox was told: the field still asks; the request is used up, cleared, not run again", () => {

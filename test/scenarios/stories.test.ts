@@ -1,9 +1,10 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { acceptStories } from "./accept-stories.ts";
 import { renewalStories } from "./renewal-stories.ts";
 import { type Story, stories } from "./stories.ts";
 
-const all: readonly Story[] = [...stories, ...renewalStories];
+const all: readonly Story[] = [...stories, ...renewalStories, ...acceptStories];
 const folder = new URL("./golden/", import.meta.url);
 
 describe("golden stories: observations in, plan by plan out", () => {
