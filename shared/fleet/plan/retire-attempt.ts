@@ -7,7 +7,9 @@ export function retireAttemptEnded(d: Draft, result: NonNullable<Run["result"]>,
   const { retire } = d.record;
   if (retire === null) return;
   if (result === "erased") {
-    d.set({ retire: { ...retire, erasedAtMs: d.o.nowMs, nextTryAtMs: null } });
+    // A Job that was to stop a run before is no evidence of what came after the erasure.
+    const noJob = { offJob: null, offDone: false, offWaitSinceMs: null, offNextTryAtMs: null };
+    d.set({ retire: { ...retire, ...noJob, erasedAtMs: d.o.nowMs, nextTryAtMs: null } });
     return;
   }
   if (result === "withdrawn") return;
