@@ -16,5 +16,7 @@ export type Decision =
   | { readonly do: "machine"; readonly act: string; readonly machine: number; readonly n: number; readonly id: number }
   | { readonly do: "peer"; readonly act: string; readonly n: number }
   | { readonly do: "trouble"; readonly act: string; readonly n: number }
+  /** Everybody does what comes next, a while long, and nobody comes between. */
+  | { readonly do: "round"; readonly id: number }
   /** Everything comes to rest: no faults, passes until nothing is left to do. */
   | { readonly do: "rest"; readonly id: number };

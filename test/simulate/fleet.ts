@@ -39,7 +39,7 @@ export const CLASSES: ClassTable = classTableSchema.parse({
 });
 
 /** What no record, line, log or store may show. */
-export const TALOS_SECRETS = ["cluster-secret-0123456789", "trustd0.0123456789abcdef"] as const;
+export const TALOS_SECRETS = ["cluster-secret-0123456789", "trustd.0123456789abcdef"] as const;
 
 const pem = (text: string) => ({ crt: Buffer.from(text).toString("base64"), key: "" });
 export const POLICY: PolicyTexts = {

@@ -1,37 +1,15 @@
 import { CONDITIONS } from "../../shared/fleet/condition.ts";
 import { isUnfinished } from "../../shared/fleet/record.ts";
-import { machineAct } from "./actors/machines.ts";
-import { peerAct } from "./actors/peers.ts";
-import { finish } from "./apply.ts";
 import { atRest } from "./invariants/all.ts";
 import { recordOf } from "./invariants/truth.ts";
-import { heal, quietPass } from "./rest.ts";
+import { heal } from "./rest.ts";
+import { round } from "./round.ts";
 import type { Sim } from "./sim.ts";
 
 const ROUNDS = 60;
 /** Rounds that find nothing to do, each a day after the one before: a retirement may go on failing in between. */
 const STILL = 4;
 const HOUR = 3_600_000;
-const ACTS_A_ROUND = 14;
-
-/** Everybody does what comes next, honestly, until nobody has anything to do. */
-async function round(sim: Sim, id: number): Promise<number | null> {
-  for (let n = 0; n < ACTS_A_ROUND; n++) {
-    for (const machine of sim.machines) {
-      // Told to wait twice, it waits for its owner.
-      if (machine.refusals > 1) continue;
-      const task = id + n * 100 + machine.index;
-      await machineAct(sim, "next", { machine, n: 1, id: task });
-      const started = sim.tasks.get(task);
-      if (started !== undefined) await finish(sim, started);
-      sim.tasks.delete(task);
-    }
-    await peerAct(sim, "controller", n);
-    await peerAct(sim, "rufio", 1);
-  }
-  sim.nowMs += 61_000;
-  return quietPass(sim, id + 99_999);
-}
 
 function wrongOf(sim: Sim): string | null {
   const fleet = JSON.parse(sim.records.fleetText?.text ?? '{"slots":[]}') as { slots: { deviceId: number }[] };

@@ -13,26 +13,52 @@ export interface Weather {
   /** Whether tasks are taken apart call by call, or mostly run through. */
   readonly apart: number;
   readonly odd: number;
+  /** Quiet rounds at the start, so that there is something to lose. */
+  readonly rounds: number;
 }
 
 export function weatherOf(random: Random): Weather {
   return {
-    fault: random.pick([0, 0, 0.01, 0.03, 0.1]),
-    trouble: random.pick([0, 0, 0.004, 0.015]),
+    fault: random.pick([0, 0.01, 0.03, 0.1, 0.2]),
+    trouble: random.pick([0, 0, 0.005, 0.02]),
     apart: random.pick([0.2, 0.6, 1]),
     odd: random.pick([0, 0.3, 1]),
+    rounds: random.pick([0, 1, 2, 3]),
   };
 }
 
-const OWNER = [
-  ...([
-    ["plan", 4],
-    ["provision", 6],
+/** What owners want of a device, by its status now: each asks mostly for what makes sense then. */
+const OWNER: Readonly<Record<string, readonly (readonly [string, number])[]>> = {
+  planned: [
+    ["plan", 1],
+    ["provision", 3],
+    ["wipe", 1],
+    ["attest", 1],
+    ["retire", 1],
+    ["mend", 2],
+  ],
+  active: [
+    ["provision", 4],
     ["attest", 3],
-    ["wipe", 3],
-    ["retire", 3],
-    ["mend", 3],
-  ] as const),
+    ["wipe", 2],
+    ["retire", 5],
+    ["mend", 1],
+    ["plan", 1],
+  ],
+  decommissioning: [
+    ["plan", 1],
+    ["mend", 2],
+    ["provision", 1],
+  ],
+  offline: [
+    ["plan", 5],
+    ["mend", 1],
+  ],
+};
+const OWNER_ELSE = [
+  ["plan", 3],
+  ["mend", 3],
+  ["declare", 3],
 ] as const;
 const OWNER_ODD = [
   ...([
@@ -104,6 +130,21 @@ const TICKS = [
   ] as const),
 ] as const;
 
+const SHORT_TICKS = [
+  ...([
+    [1000, 8],
+    [5000, 6],
+    [30_000, 4],
+    [70_000, 1],
+    [960_000, 0.1],
+  ] as const),
+] as const;
+
+/** A session lasts ten minutes: who jumps over it each time sees nothing else. */
+function isAttesting(sim: Sim): boolean {
+  return sim.machines.some((m) => m.busy || m.phase === "evidence" || m.phase === "confirm");
+}
+
 /** The next decision: what the seed wants of what is possible now. Task ids are the steps at which they began. */
 export function propose(sim: Sim, random: Random, weather: Weather): Decision {
   const id = sim.step + 1;
@@ -121,7 +162,8 @@ export function propose(sim: Sim, random: Random, weather: Weather): Decision {
     ["peer", 6],
     ["owner", 1.5],
     ["backup", weather.trouble > 0 ? 0.5 : 0],
-    ["rest", 0.15],
+    ["rest", 0.1],
+    ["round", 0.3],
   ] as const);
   switch (kind) {
     case "go": {
@@ -131,7 +173,7 @@ export function propose(sim: Sim, random: Random, weather: Weather): Decision {
       return { do: "go", task: task.id, n, ...(fault === undefined ? {} : { fault }) };
     }
     case "tick":
-      return { do: "tick", ms: random.weighted(TICKS) };
+      return { do: "tick", ms: random.weighted(isAttesting(sim) ? SHORT_TICKS : TICKS) };
     case "pass":
       return {
         do: "pass",
@@ -158,13 +200,15 @@ export function propose(sim: Sim, random: Random, weather: Weather): Decision {
       return { do: "peer", act, n };
     }
     case "owner": {
-      const act = random.chance(weather.odd * 0.4) ? random.weighted(OWNER_ODD) : random.weighted(OWNER);
+      const status = sim.netbox.rows.get(device + 1)?.status ?? "";
+      const wishes = OWNER[status] ?? OWNER_ELSE;
+      const act = random.chance(weather.odd * 0.4) ? random.weighted(OWNER_ODD) : random.weighted(wishes);
       return { do: "owner", act, device, n };
     }
     case "backup":
       return { do: "trouble", act: "backup", n };
     default:
-      return { do: "rest", id };
+      return { do: kind, id };
   }
 }
 
@@ -172,6 +216,6 @@ export function propose(sim: Sim, random: Random, weather: Weather): Decision {
 function machineActOf(sim: Sim, random: Random, weather: Weather, device: number): string {
   const running = sim.machines[device]?.running;
   if (random.chance(weather.odd * 0.12)) return random.weighted(MACHINE_ODD);
-  if (running === "off" || running === "nothing") return random.chance(0.5) ? "netboot" : "power-cycle";
+  if (running === "off" || running === "nothing") return random.chance(0.8) ? "netboot" : "power-cycle";
   return random.chance(0.02) ? "netboot" : "next";
 }

@@ -5,6 +5,7 @@ import { liveness } from "./liveness.ts";
 import { propose, weatherOf } from "./propose.ts";
 import { Random } from "./random.ts";
 import { rest } from "./rest.ts";
+import { round } from "./round.ts";
 import { Sim, type Violation } from "./sim.ts";
 
 /** What came of a run. */
@@ -33,6 +34,14 @@ function outcome(sim: Sim, startMs: number, decisions: readonly Decision[]): Out
 }
 
 async function one(sim: Sim, decision: Decision): Promise<boolean> {
+  if (decision.do === "round") {
+    sim.say("# a while in which everybody does what comes next");
+    for (const machine of sim.machines)
+      if (machine.running === "off" || machine.running === "nothing") machine.powerOn(true);
+    await round(sim, decision.id * 1_000_000);
+    if (sim.violation === null) always(sim);
+    return true;
+  }
   if (decision.do !== "rest") {
     const done = await apply(sim, decision);
     if (sim.violation === null) always(sim);
@@ -44,6 +53,7 @@ async function one(sim: Sim, decision: Decision): Promise<boolean> {
 }
 
 async function end(sim: Sim): Promise<void> {
+  sim.ending = true;
   sim.say("# the end: faults heal, everybody behaves");
   await liveness(sim);
 }
@@ -55,17 +65,22 @@ export async function simulate(seed: number, steps: number): Promise<Outcome> {
   const random = new Random(seed);
   const weather = weatherOf(random);
   const decisions: Decision[] = [];
-  while (sim.step < steps && sim.violation === null) {
-    const decision = propose(sim, random, weather);
+  // What runs through without a choice of the seed is no step of its own.
+  let through = 0;
+  while (sim.step - through < steps && sim.violation === null) {
+    const first = decisions.length < weather.rounds;
+    const decision: Decision = first ? { do: "round", id: sim.step + 1 } : propose(sim, random, weather);
     decisions.push(decision);
+    const before = sim.step;
     await one(sim, decision);
+    if (decision.do === "round" || decision.do === "rest") through += sim.step - before;
   }
   if (sim.violation === null) await end(sim);
   return outcome(sim, startMs, decisions);
 }
 
 /** Does decisions again; those that mean nothing any more are passed over. */
-export async function replay(seed: number, decisions: readonly Decision[]): Promise<Outcome> {
+export async function replay(seed: number, decisions: readonly Decision[], toTheEnd: boolean): Promise<Outcome> {
   const sim = await Sim.create(seed, judge);
   const startMs = sim.nowMs;
   const done: Decision[] = [];
@@ -73,6 +88,6 @@ export async function replay(seed: number, decisions: readonly Decision[]): Prom
     if (sim.violation !== null) break;
     if (await one(sim, decision)) done.push(decision);
   }
-  if (sim.violation === null) await end(sim);
+  if (toTheEnd && sim.violation === null) await end(sim);
   return outcome(sim, startMs, done);
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { loadFleet } from "../../shared/engine/records.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import type { FleetSettings } from "../../shared/fleet/limits.ts";
 import { isPortError, PortError } from "../../shared/ports/error.ts";
@@ -25,6 +26,8 @@ export type Judge = (sim: Sim, event: Event) => void;
 export interface Violation {
   readonly invariant: number;
   readonly text: string;
+  /** Seen only when the run had ended and everybody behaved. */
+  readonly late: boolean;
 }
 
 interface Snapshot {
@@ -61,6 +64,7 @@ export class Sim {
   } | null = null;
   spireNodes: string | null = null;
   violation: Violation | null = null;
+  ending = false;
   nowMs = START_MS;
   step = 0;
   /** Whose call is being done. */
@@ -109,6 +113,9 @@ export class Sim {
   static async create(seed: number, judge: Judge): Promise<Sim> {
     const random = new Random(seed ^ 0x5eed);
     const sim = new Sim(seed, settingsOf(random), judge);
+    // Most fleets are older than what is declared now; of a new one all requests are held at first.
+    if (random.chance(0.85)) await loadFleet({ records: sim.records, clock: { nowMs: () => sim.nowMs } });
+    sim.nowMs += 1000;
     const count = 3 + random.below(4);
     for (let n = 0; n < count; n++) {
       const fleetClass = n < 2 ? "worker" : random.pick(["worker", "worker", ...Object.keys(CLASSES)]);
@@ -130,7 +137,7 @@ export class Sim {
   }
 
   fail(invariant: number, text: string): void {
-    this.violation ??= { invariant, text };
+    this.violation ??= { invariant, text, late: this.ending };
   }
 
   emit(event: Event): void {

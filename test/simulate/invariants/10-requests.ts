@@ -24,7 +24,9 @@ export const requests: Invariant = {
       (e) =>
         e.workflow.deviceId === id &&
         (e.workflow.requestId === entry.requestId ||
-          (group(e.workflow.kind) === group(desiredAction) && e.requestAtMs >= entry.atMs) ||
+          // A retirement asked for later stands above it (row 12).
+          ((group(e.workflow.kind) === group(desiredAction) || e.workflow.kind === "retire") &&
+            e.requestAtMs >= entry.atMs) ||
           (e.workflow.kind === desiredAction &&
             recordOf(sim, id)?.lastRequests[group(desiredAction) === "attest" ? "attest" : "install"]?.id ===
               entry.requestId)),
