@@ -15,26 +15,192 @@ type Line = readonly [name: string, file: string, find: string, replace: string]
 const planted = (caughtBy: Mutation["caughtBy"], lines: readonly Line[]): Mutation[] =>
   lines.map(([name, file, find, replace]) => ({ name, file, find, replace, caughtBy }));
 
-const PLANNER = planted("simulation", [
+const plan = (file: string) => `shared/fleet/plan/${file}.ts`;
+
+const REQUESTS = planted("simulation", [
   [
-    "a request of before is fresh",
+    "an old request is fresh",
     "shared/fleet/request.ts",
-    "if (last !== null && entry.atMs <= last.atMs) return",
-    "if (last === undefined) return",
+    "if (last !== null && (entry.atMs <= last.atMs || entry.requestId === last.id))",
+    "if (last === undefined)",
   ],
+  ["the epoch holds nothing", "shared/fleet/request.ts", "if (entry.atMs <= context.epochMs)", "if (entry.atMs < 0)"],
   [
-    "protected protects nothing",
-    "shared/fleet/plan/gates.ts",
-    "if (device.protected) return",
-    "if (device === null) return",
+    "fleetd's own writes are requests",
+    "shared/fleet/request.ts",
+    "(e) => e.user !== context.netboxUser && ",
+    "(e) => ",
+  ],
+  ["a used request is not written down", plan("orphan"), "return { ...last, install: stamped };", "return last;"],
+  ["protected protects nothing", plan("gates"), "if (device.protected) return", "if (device.id < 0) return"],
+  ["any disk serial will do", plan("gates"), "device.installDiskSerial === null || ", "device.id < 0 || "],
+  [
+    "an unknown class runs",
+    plan("gates"),
+    `if (kind !== "retire" && freezeClass`,
+    `if (kind === "retire" && freezeClass`,
   ],
   [
     "no gate before enabling",
-    "shared/fleet/plan/start.ts",
-    "if ((gate !== null || forbids) && ",
-    "if (gate !== null && forbids && ",
+    plan("start"),
+    "if ((gate !== null || forbids) && (own === undefined || own.disabled)) {",
+    "if (o.nowMs < 0) {",
   ],
-  ["one slot too many", "shared/fleet/slots.ts", "fleet.slots.length >= ask.max", "fleet.slots.length > ask.max"],
+  ["one slot too many", "shared/fleet/slots.ts", "others.length >= ask.max", "others.length > ask.max"],
+  ["older Workflows stay", plan("start"), "w.deviceId === o.device.id && w.name !== run.name", "w.deviceId < 0"],
+  [
+    "protected takes nothing back",
+    plan("one-run"),
+    "if (touchesDisk(run.kind) && device.protected) return",
+    "if (device.id < 0) return",
+  ],
 ]);
 
-export const MUTATIONS: readonly Mutation[] = [...PLANNER];
+const ENDS = planted("simulation", [
+  [
+    "SUCCESS with an action missing counts",
+    plan("workflow-facts"),
+    "if (succeededInOrder(workflow)) return",
+    'if (workflow.uid !== "") return',
+  ],
+  ["allowPXE stays on", plan("upkeep"), "isUnfinished(d.record.run) && !retired", "d.record.run !== null && !retired"],
+  ["a configuration outlives planned", plan("config-upkeep"), `o.device.status !== "planned" || `, ""],
+  ["off is not waited for", plan("retire"), "if (state.offAtMs === null) return powerOff(d, state);", ""],
+  [
+    "an older Job's Tasks count",
+    plan("retire"),
+    `job.state === "completed" && job.tasksAreOwn`,
+    `job.state === "completed"`,
+  ],
+  [
+    "the cluster need not be clean",
+    plan("retire"),
+    "if (state.clusterCleanAtMs === null || o.cluster?.node != null) return drain",
+    "if (o.nowMs < 0) return drain",
+  ],
+  [
+    "erased again",
+    plan("retire"),
+    "if (state.erasedAtMs === null) return erase(d, state);",
+    "if (state.offAtMs === null) return erase(d, state);",
+  ],
+  ["a line is said each time", "shared/fleet/journal.ts", "if (known.has(mark)) continue;", ""],
+]);
+
+const CLUSTER = planted("simulation", [
+  [
+    "any node's CSR is approved",
+    plan("csr-approval"),
+    "if (request.commonName !== ",
+    'if (request.commonName === "" && request.commonName !== ',
+  ],
+  [
+    "a second key is welcome",
+    plan("csr-approval"),
+    "c.request.spkiSha256 !== first.spkiSha256)) return contended",
+    'c.uid === "")) return contended',
+  ],
+  [
+    "a token lives on",
+    plan("csr-approval"),
+    "return approved || expired ? token.id : null;",
+    "return expired && approved ? token.id : null;",
+  ],
+]);
+
+const DOORS = planted("simulation", [
+  [
+    "active is readable",
+    plan("config-access"),
+    `if (device.status !== "planned") return { answer: "refuse", code: "not-planned" };`,
+    "",
+  ],
+  [
+    "a claim in the record is none",
+    plan("config-access"),
+    `if (config === null || config.state !== "unread") return null;`,
+    "if (config === null) return null;",
+  ],
+  [
+    "a moved machine is minted for",
+    "shared/fleet/same-machine.ts",
+    "return sameSerial && approved.length > 0 && ",
+    "return sameSerial || ",
+  ],
+  ["any status is expected", "shared/fleet/device.ts", `return status === "planned" || `, `return status !== "" || `],
+]);
+
+const ENGINE = planted("simulation", [
+  [
+    "the record is not read again",
+    "shared/engine/apply/world-steps.ts",
+    `if (record.run?.name !== step.name || record.run.phase !== "starting")`,
+    "if (record.deviceId < 0)",
+  ],
+  ["a line owed is not looked up", "shared/engine/apply/world-steps.ts", "step.lookFirst && ", "step.id < 0 && "],
+  ["a failed step is passed over", "shared/engine/apply/index.ts", "return error;", "continue;"],
+  [
+    "a conflict is overwritten",
+    "shared/engine/records.ts",
+    "const stored = await records.put({ deviceId, name, uuid, open, text: JSON.stringify(record) }, resourceVersion);",
+    "const stored = await records.put({ deviceId, name, uuid, open, text: JSON.stringify(record) }, (await records.get(deviceId))?.resourceVersion ?? null);",
+  ],
+  [
+    "a device is gone at first sight",
+    plan("absences"),
+    "const seenBefore = absent.filter((r) => r.absentSinceMs !== null)",
+    "const seenBefore = absent.filter((r) => r.deviceId > 0)",
+  ],
+]);
+
+const MEMORY = planted("simulation", [
+  [
+    "two readers at once",
+    "shared/adapters/memory/store.ts",
+    `if (claim !== null && claim.nonce !== nonce) return { state: "serving" };`,
+    "",
+  ],
+]);
+
+const SCRIPTS = planted("store", [
+  [
+    "script: two readers at once",
+    "shared/adapters/redis/scripts.ts",
+    "if claim[1] and claim[2] ~= ARGV[3] then return 'serving' end",
+    "",
+  ],
+  [
+    "script: a consumed code again",
+    "shared/adapters/redis/scripts.ts",
+    "if claim[1] and claim[3] ~= 'serving' then return 'consumed' end",
+    "",
+  ],
+  [
+    "script: a lost claim is released",
+    "shared/adapters/redis/scripts.ts",
+    "if claim[2] ~= ARGV[2] or claim[3] == 'lost' then return 'no' end",
+    "if claim[2] ~= ARGV[2] then return 'no' end",
+  ],
+  [
+    "script: a lock for everybody",
+    "shared/adapters/redis/scripts.ts",
+    "if holder and holder ~= ARGV[2] then return 'no' end",
+    "",
+  ],
+  [
+    "script: a claimed configuration is kept",
+    "shared/adapters/redis/scripts.ts",
+    "if redis.call('EXISTS', KEYS[2]) == 1 then return 'no' end",
+    "",
+  ],
+]);
+
+export const MUTATIONS: readonly Mutation[] = [
+  ...REQUESTS,
+  ...ENDS,
+  ...CLUSTER,
+  ...DOORS,
+  ...ENGINE,
+  ...MEMORY,
+  ...SCRIPTS,
+];
