@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { installed, request } from "../scenarios/acts.ts";
+import { erased, installed, request } from "../scenarios/acts.ts";
 import { acts } from "./seen.ts";
 
 it("row 25: a Job that was to stop the run before is no evidence of off after the erasure", () => {
@@ -22,4 +22,12 @@ it("row 25: a Job that was to stop the run before is no evidence of off after th
   m.job({ state: "completed" });
   expect(acts(m.pass())).not.toEqual([]);
   expect(m.record.retire?.offAtMs).not.toBeNull();
+});
+
+it("row 25: while the BMC does not say off, passes have nothing to write", () => {
+  const m = erased();
+  m.minutes(16);
+  m.pass();
+  m.minutes(1);
+  expect(m.pass()).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { objectName } from "../device.ts";
 import { offJob } from "../manifests/workflow.ts";
+import { isoTime } from "../moment.ts";
 import { isUnfinished } from "../record.ts";
 import { askedRetire } from "../request.ts";
 import { newRetire, type RetireRecord } from "../retire-record.ts";
@@ -29,7 +30,8 @@ function seenOff(d: Draft, retire: RetireRecord, base: string): boolean {
     d.condition(
       "RetirementStuck",
       "bmc-off",
-      `the BMC has not said off for ${seconds(o.nowMs - since)}`,
+      // A text that counts would be written anew at every pass.
+      `the BMC has not said off since ${isoTime(since)}`,
       retire.request.id,
     );
   if (retire.offJob === null) {
