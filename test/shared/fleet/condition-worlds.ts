@@ -1,5 +1,6 @@
 import type { ConditionType, ReasonOf } from "../../../shared/fleet/condition.ts";
 import type { Device } from "../../../shared/fleet/device.ts";
+import { workflowName } from "../../../shared/fleet/manifests/workflow.ts";
 import type { Observed } from "../../../shared/fleet/observed.ts";
 import type { DeviceRecord } from "../../../shared/fleet/record.ts";
 import { identityOf } from "../../scenarios/acts.ts";
@@ -86,7 +87,10 @@ export const WORLDS: Readonly<Record<Pair, World>> = {
     asks: wipe,
     device: { status: "active" },
     record: { installed },
-    seen: { cluster: null, fleet: { ...new Model().fleet, slots: [{ deviceId: 7, run: "r", sinceMs: NOW }] } },
+    seen: {
+      cluster: null,
+      fleet: { ...new Model().fleet, slots: [{ deviceId: 7, run: workflowName(7, "wipe", REQUEST, 1), sinceMs: NOW }] },
+    },
   },
   "RequestWaits/other-run": {
     asks: wipe,
