@@ -17,6 +17,7 @@ import {
   NOW,
   node,
   plane,
+  REQUEST,
   retire,
   run,
   TALOS,
