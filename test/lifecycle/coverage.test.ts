@@ -13,8 +13,10 @@ const ROWS = [...Array.from({ length: 42 }, (_, i) => String(i + 1)), ...["9a", 
 /** Sentences of spec/30, 35 and 40 by short keys: the file below test/ that holds them, and a part of the test's title. */
 const SENTENCES: Readonly<Record<string, readonly (readonly [file: string, title: string])[]>> = {
   "30 pass: steady pass writes nothing": [["shared/engine/pass.test.ts", "comes to rest: the next one writes nothing"]],
-  "30 pass: stops at the first failed step": [["shared/engine/killed.test.ts", "ends well when nobody dies"]],
-  "30 pass: NetBox down, tokens still end": [["shared/engine/pass.test.ts", "%s"]],
+  "30 pass: stops at the first failed step, seen again": [
+    ["shared/engine/killed.test.ts", "killed at every call in turn"],
+  ],
+  "30 pass: NetBox down, tokens still end": [["lifecycle/netbox-down.test.ts", "a token past its minute or expiry"]],
   "30 pass: two passes at once": [["shared/engine/pass.test.ts", "is not done twice at once"]],
   "30 conditions: one line each, also across outages": [
     ["shared/engine/pass.test.ts", "NetBox at the journal: the line is owed, and said once"],
@@ -47,7 +49,7 @@ const SENTENCES: Readonly<Record<string, readonly (readonly [file: string, title
   "30 slots: orphaned after 10 minutes": [["lifecycle/gone.test.ts", "a slot of a device that is in no fleet"]],
   "30 slots: lost with the fleet's memory": [["break/planner-attacks.test.ts", "a slot that was lost"]],
   "30 starting: killed anywhere": [
-    ["shared/engine/killed.test.ts", "%s"],
+    ["shared/engine/killed.test.ts", "killed at every call in turn"],
     ["lifecycle/meeting-runs.test.ts", "row 9: killed right after"],
   ],
   "30 starting: netboot by hand without a BMC": [["lifecycle/requests.test.ts", "row 3: without a BMC it waits"]],

@@ -1,20 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { BootPlaneObjects } from "../../shared/fleet/boot-plane.ts";
-import { isForgotten, planGone } from "../../shared/fleet/plan/gone.ts";
+import { isForgotten } from "../../shared/fleet/plan/gone.ts";
 import { orphanedSlots } from "../../shared/fleet/slots.ts";
-import type { Step } from "../../shared/fleet/step.ts";
-import { attests, declared, installed, minted, request, workflowOf } from "../scenarios/acts.ts";
-import { describeStep } from "../scenarios/describe.ts";
+import { attests, declared, goneWalk, installed, minted, request, workflowOf } from "../scenarios/acts.ts";
 import type { Model } from "../scenarios/model.ts";
-
-/** What a complete walk without the device does: the steps are done to the model. */
-function goneWalk(m: Model): string[] {
-  m.minutes(10);
-  const objects: BootPlaneObjects = m.bootPlane ?? { hardware: [], workflows: [], machines: [], jobs: [] };
-  const steps: readonly Step[] = planGone(m.record, objects, m.nowMs, m.settings);
-  for (const step of steps) m.apply(step);
-  return steps.map((s) => describeStep(s) ?? s.do);
-}
 
 function wiping(bmcType: string | null = "redfish"): Model {
   const m = declared({ bmcType });

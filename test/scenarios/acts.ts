@@ -1,8 +1,10 @@
 import type { PodView } from "../../shared/fleet/cluster.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { claimed, served } from "../../shared/fleet/plan/config-access.ts";
+import { planGone } from "../../shared/fleet/plan/gone.ts";
 import { afterIntake } from "../../shared/fleet/plan/quarantine.ts";
 import { type IdentityRecord, unreadConfig } from "../../shared/fleet/record.ts";
+import { describeStep } from "./describe.ts";
 import { Model } from "./model.ts";
 
 export const UUID = "11111111-2222-4333-8444-555555555555";
@@ -150,4 +152,16 @@ export function off(device: Partial<Device> = {}): Model {
   m.job({ state: "completed" });
   m.pass();
   return m;
+}
+
+/** What a complete walk of NetBox does that comes without the device. */
+export function goneWalk(m: Model): string[] {
+  m.minutes(10);
+  const objects = m.bootPlane ?? { hardware: [], workflows: [], machines: [], jobs: [] };
+  m.lines.push("walk without the device:");
+  const steps = planGone(m.record, objects, m.nowMs, m.settings);
+  const lines = steps.map((s) => describeStep(s) ?? s.do);
+  m.lines.push(...lines.map((l) => `  ${l}`));
+  for (const step of steps) m.apply(step);
+  return lines;
 }

@@ -2,9 +2,17 @@ import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { acceptStories } from "./accept-stories.ts";
 import { renewalStories } from "./renewal-stories.ts";
+import { requestStories } from "./request-stories.ts";
+import { retirementStories } from "./retirement-stories.ts";
 import { type Story, stories } from "./stories.ts";
 
-const all: readonly Story[] = [...stories, ...renewalStories, ...acceptStories];
+const all: readonly Story[] = [
+  ...stories,
+  ...renewalStories,
+  ...acceptStories,
+  ...requestStories,
+  ...retirementStories,
+];
 const folder = new URL("./golden/", import.meta.url);
 
 describe("golden stories: observations in, plan by plan out", () => {

@@ -1,4 +1,5 @@
 import { CORDON_ANNOTATION, type NodePatch, type NodeView, QUARANTINE_TAINT } from "../cluster.ts";
+import { isUnfinished } from "../record.ts";
 import type { Draft } from "./draft.ts";
 
 type Reason = "quarantine" | "retire" | "reinstall";
@@ -11,7 +12,7 @@ function wantedReason(d: Draft, node: NodeView): Reason | null {
   const { run } = record;
   if (record.node?.uid !== node.uid) return null;
   const isReplaced = run?.kind === "provision" || run?.kind === "wipe";
-  if (isReplaced && d.o.device.status === "planned") return "reinstall";
+  if (isReplaced && (d.o.device.status === "planned" || isUnfinished(run))) return "reinstall";
   // Its disk was touched: whatever its owner sets or asks for next, no pod is to come to it.
   const isHeld = isReplaced || node.annotations[CORDON_ANNOTATION] === "reinstall";
   if (isHeld && record.installed === null) return "reinstall";

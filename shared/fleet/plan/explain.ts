@@ -62,7 +62,8 @@ function explainRun(d: Draft, run: Run): void {
   const isAwaited = run.begunAtMs === null && run.verdictAtMs === null;
   if (isUnfinished(run) && isAwaited && !run.bootMode && !hasBmc(d.o))
     d.condition("NetbootByHand", "no-bmc", "the device has no BMC: netboot the machine", name);
-  if (kind === "retire") return;
+  // What a retirement stopped or came after is no more its owner's to ask for.
+  if (kind === "retire" || d.o.device.status === "decommissioning") return;
   if (result !== "failed" && result !== "expired" && result !== "stopped" && result !== "no-verdict") return;
   const where = run.terminal?.action == null ? "" : ` at action ${run.terminal.action}`;
   const touched = run.diskBegun ? "; a disk action had begun" : "";
