@@ -153,9 +153,9 @@ const ENGINE = planted("simulation", [
   ],
 ]);
 
-const MEMORY = planted("simulation", [
+const MEMORY = planted("store", [
   [
-    "two readers at once",
+    "memory: two readers at once",
     "shared/adapters/memory/store.ts",
     `if (claim !== null && claim.nonce !== nonce) return { state: "serving" };`,
     "",
