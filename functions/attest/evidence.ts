@@ -121,14 +121,14 @@ function keep(deps: Deps, { name }: Device, ask: Ask, claims: EvidenceClaims, ju
 async function remember(
   deps: Deps,
   device: Device,
-  claims: EvidenceClaims,
+  { claims, begunAtMs }: { readonly claims: EvidenceClaims; readonly begunAtMs: number },
   verdict: Verdict,
 ): Promise<IdentityFault | null> {
   const kept = keptVerdict(verdict, "intake", deps.world.clock.nowMs());
   let fault: IdentityFault | null = null;
   await rememberVerdict(deps.world, device, kept, (record, massFailure) => {
     fault = identityFault(device, record, claims.uuid);
-    return fault === null ? afterIntake(record, device, kept, { uuid: claims.uuid, massFailure }) : null;
+    return fault === null ? afterIntake(record, device, kept, { uuid: claims.uuid, massFailure, begunAtMs }) : null;
   });
   return fault;
 }
@@ -194,7 +194,7 @@ export async function evidence(deps: Deps, c: Context): Promise<Response> {
   await keep(deps, device, ask, claims, judged);
   const now = await machineNow(deps, claims);
   if (!now.ok) return problem(now.code, now.detail);
-  const moved = await remember(deps, now.device, claims, verdict);
+  const moved = await remember(deps, now.device, { claims, begunAtMs: session.begunAtMs }, verdict);
   if (moved !== null) return problem(moved.code, moved.detail);
   if (verdict.result === "fail") {
     const { code, detail } = firstFailure(verdict);

@@ -192,8 +192,9 @@ export const recordSchema = z.strictObject({
   acceptedEks: z.array(z.string()).nullable().default(null),
   /** Why the machine was last told to wait or refused, until it gets further. */
   attention: z.strictObject({ code: z.string(), text: z.string(), atMs: ms, about: z.string() }).nullable(),
-  /** Last attest session whose activations passed. */
+  /** Last attest session whose activations passed: when they did, and when it began. */
   lastSessionAtMs: ms.nullable(),
+  lastSessionBegunAtMs: ms.nullable().default(null),
   retire: retireSchema.nullable(),
   /** An administrator's word for a request that was held. */
   acceptedRequest: acceptedRequestSchema.nullable().default(null),
@@ -242,6 +243,7 @@ export function newRecord(deviceId: number, name: string): DeviceRecord {
     acceptedEks: null,
     attention: null,
     lastSessionAtMs: null,
+    lastSessionBegunAtMs: null,
     retire: null,
     acceptedRequest: null,
     log: null,

@@ -38,7 +38,7 @@ export async function newSession(deps: Deps, derive: DeriveKey, claims: object):
 }
 
 export type Session<T> =
-  | { readonly ok: true; readonly claims: T }
+  | { readonly ok: true; readonly claims: T; readonly begunAtMs: number }
   | { readonly ok: false; readonly code: RefusalCode; readonly detail: string };
 
 /**
@@ -61,5 +61,5 @@ export async function takeSession<S extends z.ZodType>(
   const claims = schema.safeParse(opened.claims);
   if (!claims.success)
     return { ok: false, code: "session-used", detail: "the session is of another step; start again at begin" };
-  return { ok: true, claims: claims.data };
+  return { ok: true, claims: claims.data, begunAtMs: opened.expiresAtMs - settings.durations.sessionMs };
 }

@@ -184,6 +184,10 @@ describe("row 16: an install that failed", () => {
     m.owner({ desiredAction: "wipe" }, request(2));
     expect(runs(m.pass())).toEqual([]);
     expect(conditions(m)).toContain("RequestWaits/run-preparing");
+    const endedAtMs = m.record.run?.terminal?.atMs ?? 0;
+    attests(m);
+    m.record = { ...m.record, lastSessionBegunAtMs: endedAtMs - 1 };
+    expect(runs(m.pass()), "begun before the end").toEqual([]);
     attests(m);
     expect(runs(m.pass())).toHaveLength(2);
   });

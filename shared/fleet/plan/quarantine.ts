@@ -83,13 +83,14 @@ export function afterIntake(
   record: DeviceRecord,
   device: Device,
   verdict: VerdictRecord,
-  about: { readonly uuid: string; readonly massFailure: boolean },
+  about: { readonly uuid: string; readonly massFailure: boolean; readonly begunAtMs?: number },
 ): DeviceRecord {
   const nowMs = verdict.atMs;
   const { run } = record;
   const session = {
     verdict,
     lastSessionAtMs: nowMs,
+    lastSessionBegunAtMs: about.begunAtMs ?? nowMs,
     run: isUnfinished(run) && run.phase !== "starting" ? { ...run, verdictAtMs: nowMs } : run,
   };
   if (verdict.result === "pass") {

@@ -73,7 +73,12 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
   if (o.bootPlane === null) return;
   const bootMode = !atAdmission && hasBmc(o);
   const last = d.record.run;
-  if (last !== null && mayStillRun(last) && !bootMode && (d.record.lastSessionAtMs ?? 0) <= (last.terminal?.atMs ?? 0))
+  if (
+    last !== null &&
+    mayStillRun(last) &&
+    !bootMode &&
+    (d.record.lastSessionBegunAtMs ?? 0) <= (last.terminal?.atMs ?? 0)
+  )
     return waits(d, request, "run-preparing", "the run before it may still be executing: netboot the machine");
   // A name is never used twice: a withdrawn attempt had this request too.
   const isAgain = last !== null && last.kind === kind && last.request.id === request.id;
