@@ -105,8 +105,6 @@ export class Draft {
     const lines = record.journal.filter((l) => !l.sent);
     // One that the record already held may have been posted: by who lost the write that says so, in this pass or before.
     const found = new Set(o.record.journal.map((l) => l.mark));
-    // One that the record already held may have been posted: by who lost the write that says so, in this pass or before.
-    const found = new Set(o.record.journal.map((l) => l.mark));
     for (const l of lines)
       steps.push({
         do: "journal",
