@@ -25,7 +25,7 @@ export type Event =
   /** A machine wrote to its disk under a Workflow. */
   | { readonly kind: "disk"; readonly machine: number; readonly workflow: SimWorkflow; readonly action: string }
   /** The agent has reported SUCCESS for every action in order. */
-  | { readonly kind: "succeeded"; readonly machine: number; readonly workflow: SimWorkflow }
+  | { readonly kind: "succeeded"; readonly workflow: SimWorkflow }
   | { readonly kind: "off-job"; readonly deviceId: number; readonly job: string; readonly madeAtMs: number };
 
 export interface Enabled {
@@ -46,6 +46,7 @@ export class Ledger {
   readonly rows = new Map<number, RowAt[]>();
   readonly enabled: Enabled[] = [];
   /** Completed servings by code; the newest run whose configuration was read whole, by device. */
+  readonly troubledServings = new Set<number>();
   readonly servings = new Map<string, number>();
   readonly installed = new Map<number, string>();
   readonly succeeded: { readonly workflow: SimWorkflow; readonly atMs: number }[] = [];

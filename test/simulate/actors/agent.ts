@@ -16,6 +16,11 @@ function report(sim: Sim, workflow: SimWorkflow, states: readonly State[], state
     return { ...a, state: now, startedAtMs: started, stoppedAtMs: stopped };
   });
   sim.bootPlane.change(workflow.name, { actions, state });
+  const now = sim.bootPlane.workflows.get(workflow.name);
+  const ends = actions.map((a) => (a.state === "SUCCESS" ? (a.stoppedAtMs ?? 0) : 0));
+  // Whatever the agent did: this is its word, and fleetd has no other.
+  const inOrder = ends.every((end, n) => end > 0 && end >= (ends[n - 1] ?? 0));
+  if (state === "SUCCESS" && inOrder && now !== undefined) sim.emit({ kind: "succeeded", workflow: now });
 }
 
 /** What an action does to the machine; a word where it fails. */
@@ -99,8 +104,6 @@ export function agentStep(sim: Sim, machine: Machine): boolean {
     return true;
   }
   report(sim, workflow, states, fails ? "FAILED" : last ? "SUCCESS" : "RUNNING");
-  const now = sim.bootPlane.workflows.get(workflow.name);
-  if (last && !fails && now !== undefined) sim.emit({ kind: "succeeded", machine: machine.index, workflow: now });
   if (!fails) after(sim, machine, action.name);
   return true;
 }

@@ -90,8 +90,11 @@ export async function fetchConfig(
   const replica = sim.replicas[ask.replica % sim.replicas.length];
   if (replica === undefined) return;
   const task = sim.task(id, "config", replica);
-  task.onKilled = () => then(0, null);
   const { deviceId, code } = ask;
+  task.onKilled = () => {
+    sim.ledger.troubledServings.add(deviceId);
+    then(0, null);
+  };
   const told = { machine: ask.machine.index, deviceId, code, by: task };
   const gate = (method: string) =>
     task.arrive({ port: "reader", method, args: [], notBeforeMs: 0, work: async () => undefined });
@@ -112,6 +115,7 @@ export async function fetchConfig(
     const { value } = await reader.read();
     sim.emit({ kind: "served", ...told });
     while (!(await reader.read()).done);
+    if (task.faulty) sim.ledger.troubledServings.add(deviceId);
     then(200, new TextDecoder().decode(value));
   });
   await task.stirred();
