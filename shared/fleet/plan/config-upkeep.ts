@@ -1,7 +1,7 @@
 import { type ConfigRecord, isUnfinished, type Run } from "../record.ts";
 import { hasMovedUnder } from "../same-machine.ts";
 import type { Draft } from "./draft.ts";
-import { removeConfig } from "./one-run.ts";
+import { removeConfig } from "./run-end.ts";
 
 /** When an unread configuration is over: with its run, or so long after the run's SUCCESS. */
 function endOf(config: ConfigRecord, run: Run | null, durations: Draft["o"]["settings"]["durations"]): number {

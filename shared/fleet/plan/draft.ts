@@ -5,7 +5,7 @@ import { type Happening, withConditions, withJournal } from "../journal.ts";
 import { isEarlier } from "../moment.ts";
 import type { Observed } from "../observed.ts";
 import type { DeviceRecord, DueWork } from "../record.ts";
-import { withLog } from "../request.ts";
+import { needsChanges, withLog } from "../request.ts";
 import type { Plan, Step } from "../step.ts";
 
 /**
@@ -83,7 +83,9 @@ export class Draft {
     const told = withConditions(withJournal(this.record, this.#happenings, o.nowMs), this.#conditions, o.nowMs);
     // What the change log said is kept with another write, or once there is nothing else to do: then it spares calls.
     const acts = this.#effects.length > 0 || Object.keys(this.#patch).length > 0 || this.#after.length > 0;
-    const log = { changes: o.changes, netboxUser: o.settings.netboxUser };
+    // One that was not asked for came empty: that says nothing of the row.
+    const changes = needsChanges(o.device, o.record) ? o.changes : null;
+    const log = { changes, netboxUser: o.settings.netboxUser };
     const before = told === o.record && acts ? told : withLog(o.device, told, log);
     const stamp = (r: DeviceRecord): DeviceRecord =>
       r.rowSeen !== null && isEarlier(o.device.lastUpdated, r.rowSeen) ? r : { ...r, rowSeen: o.device.lastUpdated };

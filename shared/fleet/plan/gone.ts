@@ -4,7 +4,7 @@ import { offJob } from "../manifests/workflow.ts";
 import { type DeviceRecord, isUnfinished, type Run } from "../record.ts";
 import type { Step } from "../step.ts";
 import { backoffMs } from "./backoff.ts";
-import { withdrawn } from "./one-run.ts";
+import { withdrawn } from "./run-end.ts";
 import { diskBegun, hasBegun, terminalOf } from "./workflow-facts.ts";
 
 type Settings = Pick<FleetSettings, "durations" | "namespace">;

@@ -8,8 +8,8 @@ import { backoffMs } from "./backoff.ts";
 import type { Draft } from "./draft.ts";
 import { drain } from "./drain.ts";
 import { hasBmc } from "./gates.ts";
-import { endRun } from "./one-run.ts";
 import { clearOvertaken, contextOf } from "./requests.ts";
+import { endRun } from "./run-end.ts";
 import { tryStart } from "./start.ts";
 
 function seconds(ms: number): string {

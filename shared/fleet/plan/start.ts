@@ -8,8 +8,8 @@ import { isUnfinished, type Run, type RunKind, touchesDisk } from "../record.ts"
 import type { Request } from "../request.ts";
 import type { Draft } from "./draft.ts";
 import { asksClusterToken, failingGate, hasBmc } from "./gates.ts";
-import { endRun } from "./one-run.ts";
 import { usedUp } from "./orphan.ts";
+import { endRun } from "./run-end.ts";
 
 /** True where a slot allows a disk run: its own counts as free, a first install counts but never waits (spec/30). */
 function slotFree(

@@ -1,11 +1,15 @@
 import { isUnfinished } from "../record.ts";
 import type { Draft } from "./draft.ts";
 
-/** When an owner last gave the device this status, by the change log; 0 where it does not say. */
-function setByOwnerMs(d: Draft, status: string): number {
+/** When an owner last gave the device this status (none: any), by the change log; 0 where it does not say. */
+function setByOwnerMs(d: Draft, status?: string): number {
   const { changes, settings } = d.o;
   const entry = changes?.find(
-    (c) => c.user !== settings.netboxUser && c.after?.status === status && c.before?.status !== status,
+    ({ user, before, after }) =>
+      user !== settings.netboxUser &&
+      after !== null &&
+      (status === undefined || after.status === status) &&
+      before?.status !== after.status,
   );
   return entry?.atMs ?? 0;
 }
@@ -32,8 +36,8 @@ export function statusLost(d: Draft): boolean {
     !isUnfinished(run) &&
     (run === null || run.kind === "retire")
   ) {
-    const atMs = setByOwnerMs(d, status);
-    if (atMs > retire.request.atMs) return false;
+    // Also where fleetd itself set planned since, for a provision of a device that its owner had set active.
+    if (setByOwnerMs(d) > retire.request.atMs) return false;
     d.patch({ status: "offline" });
     d.say("warning", "status-lost", "an older row was saved over offline: offline again", retire.request.id);
   } else return false;
