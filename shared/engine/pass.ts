@@ -7,6 +7,7 @@ import { overdueToken, tokenDeleted } from "../fleet/plan/csr-approval.ts";
 import { planDevice } from "../fleet/plan/plan.ts";
 import { type DeviceRecord, newRecord } from "../fleet/record.ts";
 import { isPortError, PortError } from "../ports/error.ts";
+import type { StoredRecord } from "../ports/records.ts";
 import { closePass } from "./close.ts";
 import { settleGone } from "./gone.ts";
 import { type Bulk, currentClasses, type Look, type LookContext, lookAgain, observeDevice, seen } from "./observe.ts";
@@ -155,9 +156,15 @@ async function onePass(world: World, keepLock: () => Promise<void>): Promise<Pas
   try {
     round = await readRound(world);
   } catch (error) {
-    if (isPortError(error) && error.port === "netbox") await endTokensWithoutNetBox(world);
+    if (isPortError(error) && error.port === "netbox") await endTokensUnseen(world, await world.records.open());
     throw error;
   }
+  // A device that NetBox has no more is gone only after a second walk: its token's minute does not wait for that.
+  const present = new Set(round.devices.map((device) => device.id));
+  await endTokensUnseen(
+    world,
+    [...round.stored.values()].filter((one) => !present.has(one.deviceId)),
+  );
   const records = await readRecords(world, round);
   const wholeFleet = new WholeFleet(world);
   if (round.whole && world.settings.shard === null) wholeFleet.know(round.devices, records, round.startMs);
@@ -167,9 +174,9 @@ async function onePass(world: World, keepLock: () => Promise<void>): Promise<Pas
   return report;
 }
 
-/** NetBox is down: nothing new happens, but a token past its minute or its expiry still goes. */
-async function endTokensWithoutNetBox(world: World): Promise<void> {
-  for (const stored of await world.records.open()) {
+/** NetBox does not say how the devices are: nothing new happens, but a token past its minute or its expiry still goes. */
+async function endTokensUnseen(world: World, unseen: readonly StoredRecord[]): Promise<void> {
+  for (const stored of unseen) {
     const record = await seen(world, "", async () => parseRecord(stored));
     const id =
       record === null ? null : overdueToken(record, world.clock.nowMs(), world.settings.durations.tokenAfterApprovalMs);
