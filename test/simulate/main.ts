@@ -1,5 +1,8 @@
 import { simulate } from "./run.ts";
+import { shrunk } from "./shrink.ts";
 import { storyOf } from "./story.ts";
+
+const SHRINK_MS = 60_000;
 
 interface Options {
   from: number;
@@ -51,7 +54,7 @@ for (let seed = options.from; seed <= options.to; seed++) {
     console.log(
       `seed ${seed}: ${outcome.violation.invariant}: ${outcome.violation.text.slice(0, 220)} (${outcome.steps} steps)`,
     );
-  else console.log(await storyOf(outcome));
+  else console.log(storyOf(await shrunk(outcome, SHRINK_MS)));
 }
 const seconds = (Date.now() - started) / 1000;
 const told = {

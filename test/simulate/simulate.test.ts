@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
 import { simulate } from "./run.ts";
+import { shrunk } from "./shrink.ts";
 import { storyOf } from "./story.ts";
 
 const SEEDS = 200;
 const STEPS = 400;
+const SHRINK_MS = 20_000;
 
 it("one seed gives one trace, byte by byte", async () => {
   for (const seed of [3, 8, 23]) {
@@ -19,7 +21,7 @@ it(`${SEEDS} seeds, and one of FLEETD_SEED: no invariant of spec/80 breaks`, asy
   const broken: string[] = [];
   for (const seed of seeds) {
     const outcome = await simulate(seed, STEPS);
-    if (outcome.violation !== null) broken.push(await storyOf(outcome));
+    if (outcome.violation !== null) broken.push(storyOf(await shrunk(outcome, SHRINK_MS)));
   }
   expect(broken.join("\n\n")).toBe("");
 }, 300_000);
