@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { admissionAnswer, withHookosAgain } from "../../shared/fleet/plan/admit.ts";
-import { claimed } from "../../shared/fleet/plan/config-access.ts";
-import { attests, declared, installed, minted, reads, request, workflowOf } from "../scenarios/acts.ts";
+import { claimed, released } from "../../shared/fleet/plan/config-access.ts";
+import { attests, declared, installed, kubeletAsks, minted, reads, request, workflowOf } from "../scenarios/acts.ts";
 import { Model } from "../scenarios/model.ts";
 import { acts, conditions, runs, said, times } from "./seen.ts";
 
@@ -35,6 +35,31 @@ describe("row 14: a served configuration is success, whatever the Workflow says"
     expect(acts(lines).join()).toContain("netbox: status=active");
     expect([m.device.status, m.fleet.slots, conditions(m)]).toEqual(["active", [], []]);
     expect(said(lines)).toContain("journal success: active: its configuration was served to its last byte");
+  });
+
+  it.each(["lost", "broken at its end"])("row 14: a CSR by the run's token: read, though its serving was %s", (how) => {
+    const m = unread();
+    const serving = claimed("h", "n", "10.0.0.7", m.nowMs)(m.record) ?? m.record;
+    if (how === "lost") {
+      m.record = serving;
+      m.minutes(12);
+      m.pass();
+      expect(m.record.config?.state).toBe("lost");
+    } else m.record = released("n", { bytesSent: 9000 }, m.nowMs)(serving) ?? m.record;
+    kubeletAsks(m);
+    const lines = m.pass();
+    expect(said(lines)).toContain("journal info: CSR node-csr-1 was made with its token: its configuration was read");
+    expect(acts(lines)).toContain("approve CSR node-csr-1");
+    expect([m.record.run?.result, m.device.status, m.record.config?.state]).toEqual(["success", "active", "served"]);
+  });
+
+  it("row 14: a CSR by another's token says nothing", () => {
+    const m = unread();
+    const serving = claimed("h", "n", "10.0.0.7", m.nowMs)(m.record) ?? m.record;
+    m.record = released("n", { bytesSent: 9000 }, m.nowMs)(serving) ?? m.record;
+    kubeletAsks(m, { username: "system:bootstrap:wide00" });
+    m.pass();
+    expect([m.record.config?.state, m.device.status]).toEqual(["unread", "planned"]);
   });
 
   it("row 14: active is written over planned only: what an owner set meanwhile stays", () => {

@@ -78,25 +78,30 @@ export function released(nonce: string, broke: { readonly bytesSent: number } | 
   };
 }
 
+/** The record of a device whose node has its configuration: the code is consumed, and the identity in it counts. */
+export function asServed(record: DeviceRecord, config: ConfigRecord, nowMs: number): DeviceRecord {
+  const { run } = record;
+  const cls = run !== null && run.name === config.run ? run.class : null;
+  return {
+    ...record,
+    config: { ...config, state: "served", servedAtMs: nowMs },
+    installed:
+      cls === null ? record.installed : { class: cls, servedAtMs: nowMs, run: config.run, activatedAtMs: null },
+    identity: record.pendingIdentity ?? record.identity,
+    pendingIdentity: null,
+    replacedIdentity: record.pendingIdentity === null ? record.replacedIdentity : null,
+    quarantine: null,
+    node: null,
+  };
+}
+
 /** serving → served: the last byte was handed over. From here on the code is consumed and the identity counts. */
 export function served(nonce: string, nowMs: number): Change {
   return (record) => {
-    const { config, run } = record;
+    const { config } = record;
     if (config === null || config.state !== "serving" || config.nonce !== nonce) return null;
-    const cls = run !== null && run.name === config.run ? run.class : null;
-    const next: DeviceRecord = {
-      ...record,
-      config: { ...config, state: "served", servedAtMs: nowMs },
-      installed:
-        cls === null ? record.installed : { class: cls, servedAtMs: nowMs, run: config.run, activatedAtMs: null },
-      identity: record.pendingIdentity ?? record.identity,
-      pendingIdentity: null,
-      replacedIdentity: record.pendingIdentity === null ? record.replacedIdentity : null,
-      quarantine: null,
-      node: null,
-    };
     return withJournal(
-      next,
+      asServed(record, config, nowMs),
       [
         {
           level: "success",

@@ -1,6 +1,7 @@
 import { type CsrView, KUBELET_SIGNER } from "../cluster.ts";
 import { nodeName } from "../installed-name.ts";
 import type { DeviceRecord } from "../record.ts";
+import { asServed } from "./config-access.ts";
 import type { Draft } from "./draft.ts";
 import { withCause } from "./quarantine.ts";
 
@@ -37,6 +38,23 @@ function foreign(d: Draft, csrs: readonly CsrView[], token: DeviceRecord["token"
   if (stranger === undefined) return;
   const text = `a CSR for this node came from ${stranger.username}, which is not its own token: left alone`;
   d.say("warning", "csr-foreign", text, token?.id ?? "");
+}
+
+/**
+ * Row 14: a CSR made with the run's token says that its configuration was read, though the response broke at its end or
+ * nobody could say how it ended: the token's value is nowhere else.
+ * @see spec/30-reconcile.md "Requests" (end of a run)
+ */
+export function readByCsr(d: Draft): void {
+  const { config, token, run } = d.record;
+  if (config === null || token === null || config.run !== run?.name) return;
+  if (config.state !== "lost" && !(config.state === "unread" && config.peer !== null)) return;
+  if (d.o.device.status !== "planned") return;
+  const csr = d.o.cluster?.csrs.find((c) => c.username === tokenUser(token.id));
+  if (csr === undefined) return;
+  d.set(asServed(d.record, config, d.o.nowMs));
+  d.owe({ do: "drop-config" });
+  d.say("info", "config-read", `CSR ${csr.name} was made with its token: its configuration was read`, config.run);
 }
 
 /**

@@ -10,7 +10,7 @@ import { activate } from "./activate.ts";
 import { changedUnder } from "./changed-under.ts";
 import { configUpkeep } from "./config-upkeep.ts";
 import { holdNode } from "./cordon.ts";
-import { approveCsrs, endTokens } from "./csr-approval.ts";
+import { approveCsrs, endTokens, readByCsr } from "./csr-approval.ts";
 import { Draft } from "./draft.ts";
 import { explain } from "./explain.ts";
 import { inventoryWentBack } from "./inventory-back.ts";
@@ -124,6 +124,7 @@ export function planDevice(o: Observed): Plan {
   if (inventoryWentBack(d)) return { steps: [{ do: "put-record", record: d.record }], again: true };
   const slotsBefore = o.fleet.slots.some((s) => s.deviceId === o.device.id);
   adoptOrphan(d);
+  readByCsr(d);
   latchRun(d);
   settleServed(d);
   const isLost = statusLost(d);
