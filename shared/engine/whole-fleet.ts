@@ -7,6 +7,7 @@ import { parseRecord } from "./records.ts";
 import type { World } from "./world.ts";
 
 interface Known {
+  readonly devices: readonly Device[];
   readonly index: InventoryIndex;
   readonly readAtMs: number;
   /** False where UUIDs are looked up a device at a time. */
@@ -24,7 +25,7 @@ export class WholeFleet {
 
   /** Takes what a walk has read, so that nothing is read twice. */
   know(devices: readonly Device[], records: ReadonlyMap<number, DeviceRecord>, readAtMs: number): void {
-    this.#known = { index: inventoryIndex(devices, boundUuids(devices, records)), readAtMs, hasUuids: true };
+    this.#known = { devices, index: inventoryIndex(devices, boundUuids(devices, records)), readAtMs, hasUuids: true };
   }
 
   /** How long ago it was read; infinite where it was not. */
@@ -46,13 +47,13 @@ export class WholeFleet {
     const holders = await this.#world.records.byUuid(uuid);
     const others = holders.filter((one) => one.deviceId !== device.id);
     if (others.length === 0) return conflictIn(known.index, device, null);
-    const devices = await inventory(this.#world);
+    const { devices } = known;
     const records = new Map(others.map((one) => [one.deviceId, parseRecord(one)] as const));
     return conflictIn(inventoryIndex(devices, boundUuids(devices, records)), device, uuid);
   }
 
   #set(devices: readonly Device[], readAtMs: number): Known {
-    this.#known = { index: inventoryIndex(devices, new Map()), readAtMs, hasUuids: false };
+    this.#known = { devices, index: inventoryIndex(devices, new Map()), readAtMs, hasUuids: false };
     return this.#known;
   }
 }
