@@ -62,7 +62,10 @@ async function readBetween(world: World, fleet: FleetRecord, startMs: number): P
     )
   )
     return null;
-  const moved = [...rows.filter((row) => !isEarlier(row.lastUpdated, since)).map((row) => row.id), ...parts];
+  // A row newer than all that the walk saw moved after it, whatever NetBox's clock says of the moment.
+  const isMoved = ({ lastUpdated }: { readonly lastUpdated: string }) =>
+    !isEarlier(lastUpdated, since) || (walk.newest !== null && isEarlier(walk.newest, lastUpdated));
+  const moved = [...rows.filter(isMoved).map((row) => row.id), ...parts];
   const open = (await world.records.open()).filter((r) => isOfShard(world, r.deviceId));
   const known = new Set(open.map((r) => r.deviceId));
   const others = [...new Set(moved)].filter((id) => isOfShard(world, id) && !known.has(id));
@@ -73,8 +76,11 @@ async function readBetween(world: World, fleet: FleetRecord, startMs: number): P
   return { whole: false, startMs, fleet, devices, stored: byId([...rest, ...open]) };
 }
 
-/** The fleet's memory with this round as the shard's last whole walk. */
-export function withWalk(fleet: FleetRecord, shard: string, { startMs, devices }: Round): FleetRecord {
+/** The fleet's memory with this round as the shard's last whole walk, unless somebody wanted another one meanwhile. */
+export function withWalk(fleet: FleetRecord, shard: string, round: Round): FleetRecord {
+  const { startMs, devices } = round;
+  const [now, then] = [fleet.walks[shard], round.fleet.walks[shard]];
+  if (now !== undefined && then !== undefined && now.startMs < then.startMs) return fleet;
   const newest = newestOf(devices.map((d) => d.lastUpdated));
   return { ...fleet, walks: { ...fleet.walks, [shard]: { startMs, newest, devices: devices.length } } };
 }

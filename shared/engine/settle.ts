@@ -1,6 +1,6 @@
 import type { Device } from "../fleet/device.ts";
 import type { Observed } from "../fleet/observed.ts";
-import { isOpen } from "../fleet/open.ts";
+import { isBlind, isOpen } from "../fleet/open.ts";
 import { planDevice } from "../fleet/plan/plan.ts";
 import { startsRun } from "../fleet/step.ts";
 import { isPortError } from "../ports/error.ts";
@@ -20,11 +20,15 @@ export interface Settled {
   readonly failed: boolean;
 }
 
-/** A device at rest: its record says so, and passes between walks leave it alone. */
+/**
+ * A device with nothing to do: where it rests its record says so, and passes between walks leave it alone. One that does
+ * not and lost its label is opened: an older fleetd wrote none, and a person may take it away.
+ */
 export async function rest(world: World, { observed, resourceVersion, open }: Look): Promise<void> {
-  if (!open || resourceVersion === null || isOpen(observed.record)) return;
+  const isWanted = isOpen(observed.record) || (open && isBlind(observed));
+  if (resourceVersion === null || open === isWanted) return;
   try {
-    await storeRecord(world.records, observed.record, resourceVersion, false);
+    await storeRecord(world.records, observed.record, resourceVersion, isWanted);
   } catch (error) {
     // Somebody wrote meanwhile: the next pass sees what.
     if (!isPortError(error, "conflict")) throw error;

@@ -1,4 +1,5 @@
 import type { ConditionType } from "./condition.ts";
+import type { Observed } from "./observed.ts";
 import { type DeviceRecord, isUnfinished } from "./record.ts";
 
 /** Conditions that may end without the device's row moving: their devices are looked at in every pass. */
@@ -30,4 +31,9 @@ export function isOpen(record: DeviceRecord): boolean {
     record.journal.some((line) => !line.sent) ||
     record.conditions.some((c) => PENDING.has(c.type))
   );
+}
+
+/** Whether a look was without a peer: what it would have shown is still to be seen, and the device does not rest yet. */
+export function isBlind({ bootPlane, cluster, changes }: Pick<Observed, "bootPlane" | "cluster" | "changes">): boolean {
+  return bootPlane === null || cluster === null || changes === null;
 }

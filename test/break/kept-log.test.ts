@@ -6,6 +6,7 @@ import { afterIntake } from "../../shared/fleet/plan/quarantine.ts";
 import { unreadConfig } from "../../shared/fleet/record.ts";
 import { PortError } from "../../shared/ports/error.ts";
 import { numbered, type Timed, timedWorld } from "../shared/engine/world.ts";
+import { verdict } from "../shared/fleet/parts.ts";
 
 const MINUTE = 60_000;
 
@@ -14,9 +15,9 @@ async function servedAlone(): Promise<Timed> {
   const t = await timedWorld();
   t.world.netbox.declare(numbered(7));
   const nowMs = t.world.clock.nowMs();
-  const verdict = { result: "pass", by: "intake", atMs: nowMs, codes: [], dbxHash: null, sbatLevel: null } as const;
+  const passed = verdict({ result: "pass", by: "intake", atMs: nowMs, codes: [] });
   const uuid = "11111111-2222-4333-8444-555555555555";
-  await updateRecord(t.world, numbered(7), (r) => afterIntake(r, numbered(7), verdict, { uuid, massFailure: false }));
+  await updateRecord(t.world, numbered(7), (r) => afterIntake(r, numbered(7), passed, { uuid, massFailure: false }));
   await passForDevice(t.world, 7, "confirm");
   await updateRecord(t.world, numbered(7), (r) => {
     const minted = { ...r, config: unreadConfig("h", r.run?.name ?? "", nowMs) };

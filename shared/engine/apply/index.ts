@@ -1,5 +1,5 @@
 import type { Observed } from "../../fleet/observed.ts";
-import { isOpen } from "../../fleet/open.ts";
+import { isBlind, isOpen } from "../../fleet/open.ts";
 import type { Plan, Step } from "../../fleet/step.ts";
 import { PortError } from "../../ports/error.ts";
 import type { Look } from "../observe.ts";
@@ -50,7 +50,8 @@ export async function applySteps(
     try {
       if (step.do === "put-record") {
         // Open until nothing follows: what dies or fails in between is seen again by the next pass.
-        const open = again || isOpen(step.record) || steps.slice(at + 1).some((s) => s.do !== "put-record");
+        const follows = again || steps.slice(at + 1).some((s) => s.do !== "put-record");
+        const open = follows || isOpen(step.record) || isBlind(observed);
         recordVersion = (await storeRecord(world.records, step.record, recordVersion, open)).resourceVersion;
       } else if (step.do === "patch-device") await world.netbox.patchDevice(step.id, step.patch, step.lastUpdated);
       else await applyWorldStep(world, observed.device.id, step);
