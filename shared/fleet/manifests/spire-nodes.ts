@@ -91,8 +91,11 @@ export function mergeSpireNodes(
   const nodes = new Map(old.map((node) => [node.spiffe_id, node]));
   for (const member of looked) {
     const { device, record } = member;
+    const isNamed = ({ name }: SpireNode) => name === device.name || name === installedAs(record)?.name;
+    // By its serial or its name alone, one that an owner gave another's by mistake would take that other's entry away.
     const isOwn = (node: SpireNode) =>
-      isInstalledSerial(device, node) || (record.identity !== null && node.ldevid_subject === record.identity.subject);
+      (isInstalledSerial(device, node) && isNamed(node)) ||
+      (record.identity !== null && node.ldevid_subject === record.identity.subject);
     const listed = [...nodes.values()].filter(isOwn);
     for (const node of listed) nodes.delete(node.spiffe_id);
     const now = nodeOf(member, settings, nowMs);
