@@ -111,6 +111,7 @@ async function measure(devices: number): Promise<void> {
 function add(what: string, cost: Cost): void {
   const peer = (name: string) => String(cost.requests[name] ?? 0);
   const seconds = (ms: number) => (ms / 1000).toFixed(2);
+  process.stderr.write(`${what}: ${seconds(cost.cpuMs)} s CPU, ${seconds(cost.wallMs)} s\n`);
   rows.push([
     what,
     seconds(cost.startMs),

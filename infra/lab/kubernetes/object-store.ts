@@ -21,6 +21,8 @@ const KEPT_EVENTS = 5000;
 /** The objects of one API server: resourceVersions, UIDs, preconditions, garbage collection, events. */
 export class ObjectStore {
   readonly #collections = new Map<Resource, Map<string, KubernetesObject>>();
+  /** Names in order, until one comes or goes: lists of a large fleet are read page by page. */
+  readonly #sorted = new Map<Resource, readonly string[]>();
   readonly #listeners = new Set<(event: StoreEvent) => void>();
   readonly #events: StoreEvent[] = [];
   #version = 100;
@@ -43,8 +45,16 @@ export class ObjectStore {
 
   /** The objects of a kind (to read, not to change) ordered by namespace and name; `namespace` "" takes all. */
   list(resource: Resource, namespace: string): KubernetesObject[] {
-    const objects = [...this.#collection(resource).entries()].sort(([left], [right]) => (left < right ? -1 : 1));
-    return objects.map(([, object]) => object).filter((object) => inNamespace(object, namespace));
+    const collection = this.#collection(resource);
+    let keys = this.#sorted.get(resource);
+    if (keys === undefined) {
+      keys = [...collection.keys()].sort();
+      this.#sorted.set(resource, keys);
+    }
+    return keys.flatMap((key) => {
+      const object = collection.get(key);
+      return object !== undefined && inNamespace(object, namespace) ? [object] : [];
+    });
   }
 
   create(resource: Resource, namespace: string, object: KubernetesObject): KubernetesObject {
@@ -94,6 +104,7 @@ export class ObjectStore {
       throw conflict(resource, name);
     }
     this.#collection(resource).delete(keyOf(resource, namespace, name));
+    this.#sorted.delete(resource);
     this.#version += 1;
     this.#emit({ resourceVersion: this.#version, type: "DELETED", resource, object: stored });
     if (this.collectsGarbage) setImmediate(() => this.#collect(uid));
@@ -114,6 +125,7 @@ export class ObjectStore {
     const next = structuredClone(object);
     next.metadata.resourceVersion = String(this.#version);
     this.#collection(resource).set(keyOf(resource, namespace, next.metadata.name), next);
+    if (type === "ADDED") this.#sorted.delete(resource);
     this.#emit({ resourceVersion: this.#version, type, resource, object: structuredClone(next) });
     return structuredClone(next);
   }

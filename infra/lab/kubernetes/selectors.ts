@@ -17,8 +17,8 @@ function labelTerm(term: string): (labels: Readonly<Record<string, string>>) => 
   const set = /^(\S+)\s+(in|notin)\s+\(([^)]*)\)$/.exec(term);
   if (set?.[1] !== undefined) {
     const [, key, operator, list = ""] = set;
-    const values = list.split(",").map((value) => value.trim());
-    return (labels) => values.includes(labels[key] ?? "") === (operator === "in");
+    const values = new Set(list.split(",").map((value) => value.trim()));
+    return (labels) => values.has(labels[key] ?? "") === (operator === "in");
   }
   const pair = /^([^!=\s]+)\s*(!?==?)\s*([^!=\s]*)$/.exec(term);
   if (pair?.[1] !== undefined) {
