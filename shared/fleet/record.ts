@@ -207,7 +207,7 @@ export const recordSchema = z.strictObject({
   rowSeen: z.string().nullable(),
   /** The row that was older than `rowSeen`; once it was read twice, requests up to `heldBeforeMs` are held. */
   inventoryBack: z.strictObject({ row: z.string(), heldBeforeMs: ms.nullable() }).nullable().default(null),
-  /** Off Jobs of a device that is gone with a run going on; counted before they are made. */
+  /** Off Jobs of a device that is gone with a run going on; counted before they are made, and never from the start again. */
   goneOff: z
     .strictObject({ jobs: z.number().int().nonnegative(), job: z.string().nullable(), nextTryAtMs: ms.nullable() })
     .nullable()

@@ -48,6 +48,22 @@ function closed(record: DeviceRecord, run: Run | null, nowMs: number): DeviceRec
 
 type GoneOff = NonNullable<DeviceRecord["goneOff"]>;
 
+/** How many off Jobs bear the name of the device's run so far: none is ever used twice, gone or retired. */
+export function offJobsMade({ goneOff, retire }: Pick<DeviceRecord, "goneOff" | "retire">): number {
+  return Math.max(goneOff?.jobs ?? 0, retire?.offJobs ?? 0);
+}
+
+/** The count alone: what a BMC was asked before the device was back, or kept after all, is no evidence later. */
+export function countedOff(record: Pick<DeviceRecord, "goneOff" | "retire">): DeviceRecord["goneOff"] {
+  const jobs = offJobsMade(record);
+  return jobs === 0 ? null : { jobs, job: null, nextTryAtMs: null };
+}
+
+/** What a look at the device changes: it is there (again). */
+export function asPresent(record: DeviceRecord): Partial<DeviceRecord> {
+  return { absentSinceMs: null, goneOff: record.goneOff === null ? null : countedOff(record) };
+}
+
 /** Row 21 for a device that is gone: one off Job at a time, a failed one means unknown. null: the machine is off. */
 function turnOff(
   record: DeviceRecord,
@@ -57,10 +73,10 @@ function turnOff(
   s: Settings,
 ): GoneOff | null {
   const { retryFirstMs, retryLastMs, offDangerMs } = s.durations;
-  const standing = record.goneOff ?? { jobs: record.retire?.offJobs ?? 0, job: null, nextTryAtMs: null };
+  const standing = record.goneOff ?? { jobs: 0, job: null, nextTryAtMs: null };
   if (standing.job === null) {
     if (standing.nextTryAtMs !== null && nowMs < standing.nextTryAtMs) return standing;
-    const jobs = standing.jobs + 1;
+    const jobs = offJobsMade(record) + 1;
     return { jobs, job: `${run.name}-off-${jobs}`, nextTryAtMs: null };
   }
   const job = objects.jobs.find((j) => j.name === standing.job);

@@ -13,6 +13,7 @@ import { holdNode } from "./cordon.ts";
 import { approveCsrs, endTokens, readByCsr } from "./csr-approval.ts";
 import { Draft } from "./draft.ts";
 import { explain } from "./explain.ts";
+import { asPresent, countedOff } from "./gone.ts";
 import { inventoryWentBack } from "./inventory-back.ts";
 import { settleHeldBack } from "./mass-failure.ts";
 import { latchRun, settleServed } from "./one-run.ts";
@@ -55,7 +56,7 @@ function abandonRetirement(d: Draft): void {
   const { retire: state, run } = d.record;
   if (state === null || state.offlineAtMs !== null) return;
   if (run?.kind === "retire" && run.phase !== "ended") return;
-  d.set({ retire: null });
+  d.set({ retire: null, goneOff: countedOff(d.record) });
   const erased = state.erasedAtMs === null ? "" : ", after its disk was erased";
   d.say("info", "retire-taken-back", `retirement was taken back by its owner${erased}`, state.request.id);
 }
@@ -120,7 +121,7 @@ export function planDevice(o: Observed): Plan {
   const record = withAcceptedRequest(device, withAcceptance(device, o.record, log), newest, o.nowMs);
   if (record !== o.record) return { steps: [{ do: "put-record", record }], again: true };
   const d = new Draft(o);
-  if (o.record.absentSinceMs !== null) d.set({ absentSinceMs: null });
+  if (o.record.absentSinceMs !== null) d.set(asPresent(o.record));
   if (inventoryWentBack(d)) return { steps: [{ do: "put-record", record: d.record }], again: true };
   const slotsBefore = o.fleet.slots.some((s) => s.deviceId === o.device.id);
   adoptOrphan(d);

@@ -8,6 +8,7 @@ import { backoffMs } from "./backoff.ts";
 import type { Draft } from "./draft.ts";
 import { drain } from "./drain.ts";
 import { hasBmc } from "./gates.ts";
+import { offJobsMade } from "./gone.ts";
 import { clearOvertaken, contextOf } from "./requests.ts";
 import { endRun } from "./run-end.ts";
 import { tryStart } from "./start.ts";
@@ -36,7 +37,7 @@ function seenOff(d: Draft, retire: RetireRecord, base: string): boolean {
     );
   if (retire.offJob === null) {
     if (retire.offNextTryAtMs !== null && o.nowMs < retire.offNextTryAtMs) return false;
-    const n = retire.offJobs + 1;
+    const n = offJobsMade(d.record) + 1;
     d.set({
       retire: { ...retire, offJobs: n, offJob: `${base}-off-${n}`, offWaitSinceMs: since, offNextTryAtMs: null },
     });
