@@ -11,6 +11,8 @@ export const retireSchema = z.strictObject({
   /** Off Jobs made so far; the last one's name. The count is written before the Job is made: names are never reused. */
   offJobs: z.number().int().nonnegative(),
   offJob: z.string().nullable(),
+  /** Off Jobs that failed in a row: the back-off goes by them. */
+  offFailures: z.number().int().nonnegative().default(0),
   /** The last one is done; what its run came to is read once more before it counts as stopped. */
   offDone: z.boolean().default(false),
   offWaitSinceMs: ms.nullable(),
@@ -35,6 +37,7 @@ export function newRetire(request: RetireRecord["request"]): RetireRecord {
     erasedAtMs: null,
     offJobs: 0,
     offJob: null,
+    offFailures: 0,
     offDone: false,
     offWaitSinceMs: null,
     offNextTryAtMs: null,

@@ -37,6 +37,20 @@ describe("rows 24 to 26: erased, then off by evidence made afterwards", () => {
     expect(conditions(m)).toEqual([]);
   });
 
+  it("row 25: the back-off of off Jobs goes by failures in a row, from 5 minutes to 4 hours", () => {
+    const m = erased();
+    const waits: number[] = [];
+    for (let n = 1; n <= 8; n++) {
+      m.job({ state: "failed" });
+      m.pass();
+      waits.push(((m.record.retire?.offNextTryAtMs ?? 0) - m.nowMs) / 60_000);
+      m.minutes(waits.at(-1) ?? 0);
+      m.pass();
+    }
+    expect(waits).toEqual([5, 10, 20, 40, 80, 160, 240, 240]);
+    expect(new Set(m.bootPlane?.jobs.map((j) => j.name)).size).toBe(9);
+  });
+
   it("row 25: an off that was there already is no evidence: only the Job's end is", () => {
     const m = erased();
     if (m.bootPlane !== null) m.bootPlane.machines = m.bootPlane.machines.map((b) => ({ ...b, powerState: "off" }));

@@ -54,8 +54,9 @@ function seenOff(d: Draft, retire: RetireRecord, base: string): boolean {
   // Rufio may leave a Job open for ever, with no word of why: after its time that is no answer either.
   const isOverdue = o.nowMs - job.createdAtMs > durations.offDangerMs;
   if (job.state === "open" && !isOverdue) return false;
-  const waitMs = backoffMs(retire.offJobs, durations.retryFirstMs, durations.retryLastMs);
-  d.set({ retire: { ...retire, offJob: null, offNextTryAtMs: o.nowMs + waitMs } });
+  const offFailures = retire.offFailures + 1;
+  const waitMs = backoffMs(offFailures, durations.retryFirstMs, durations.retryLastMs);
+  d.set({ retire: { ...retire, offJob: null, offFailures, offNextTryAtMs: o.nowMs + waitMs } });
   d.say(
     "warning",
     `off-failed-${retire.offJobs}`,
@@ -91,7 +92,9 @@ function otherRunInTheWay(d: Draft, retire: RetireRecord): boolean {
     return true;
   }
   endRun(d, run, { state: "STOPPED", atMs: d.o.nowMs, action: null, detail: "powered off for retirement" });
-  d.set({ retire: { ...retire, offJob: null, offDone: false, offWaitSinceMs: null, offNextTryAtMs: null } });
+  d.set({
+    retire: { ...retire, offJob: null, offFailures: 0, offDone: false, offWaitSinceMs: null, offNextTryAtMs: null },
+  });
   d.again();
   return true;
 }
@@ -128,7 +131,7 @@ function powerOff(d: Draft, retire: RetireRecord): void {
   }
   if (!seenOff(d, retire, `${objectName(o.device.id)}-retire-${retire.request.id.replaceAll("-", "").slice(0, 12)}`))
     return;
-  d.set({ retire: { ...retire, offAtMs: o.nowMs, offSeen: false } });
+  d.set({ retire: { ...retire, offAtMs: o.nowMs, offFailures: 0, offSeen: false } });
   d.say("success", `off-${retire.offJobs}`, "the BMC turned the machine off after the erasure", retire.request.id);
   d.again();
 }
