@@ -35,12 +35,16 @@ interface Sealed {
 }
 
 async function giveBack(deps: Deps, s: Serving, broke: { bytesSent: number } | null): Promise<void> {
-  const nowMs = deps.world.clock.nowMs();
+  const { clock, store, settings } = deps.world;
+  let over = false;
   try {
-    await updateRecord(deps.world, s.device, released(s.nonce, broke, nowMs));
+    const { config } = await updateRecord(deps.world, s.device, released(s.nonce, broke, clock.nowMs()));
+    // Its device was retired, or the serving given up for lost, meanwhile: nobody reads it any more.
+    over = config?.codeHash !== s.config.codeHash || (config.state !== "unread" && config.state !== "serving");
   } finally {
     // The record alone decides: where it could not be written it still says serving, and nothing is served twice.
-    await deps.world.store.settleConfig(s.device.id, s.nonce, "release", 0);
+    const [outcome, ttlMs] = over ? (["finish", settings.durations.consumedMs] as const) : (["release", 0] as const);
+    await store.settleConfig(s.device.id, s.nonce, outcome, ttlMs);
   }
 }
 

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { codeHash } from "../../../shared/attest/seal.ts";
+import { parseRecord, storeRecord } from "../../../shared/engine/records.ts";
 import type { StorePort } from "../../../shared/ports/store.ts";
 import { CODE, ConfigWorld, TOKEN, UUID } from "./world.ts";
 
@@ -243,6 +245,19 @@ export function servesOnce(openStore: () => Promise<{ store: StorePort | null; c
     expect(status).toBe(404);
     expect(body.startsWith("config-missing: ")).toBe(true);
     expect((await world.record()).config).toMatchObject({ state: "unread", missingAtMs: expect.any(Number) });
+  });
+
+  it("a response that breaks after its device was retired leaves nothing in the store", async () => {
+    await world.mint(BIG_BYTES);
+    const { records, store } = world.deps.world;
+    const broken = world.breakOff();
+    await until("serving");
+    const stored = await records.get(7);
+    if (stored === null) throw new Error("no record");
+    await storeRecord(records, { ...parseRecord(stored), config: null }, stored.resourceVersion);
+    await broken;
+    const claimed = async () => (await store.claimConfig(7, codeHash(CODE), "another", 1000)).state;
+    await expect.poll(claimed).toBe("consumed");
   });
 
   it("a problem document where Accept names it", async () => {
