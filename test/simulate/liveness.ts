@@ -8,7 +8,7 @@ import type { Sim } from "./sim.ts";
 
 const ROUNDS = 60;
 /** Rounds that find nothing to do, each a day after the one before: a retirement may go on failing in between. */
-const STILL = 4;
+const STILL = 3;
 const HOUR = 3_600_000;
 
 function wrongOf(sim: Sim): string | null {

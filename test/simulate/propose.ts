@@ -23,7 +23,7 @@ export function weatherOf(random: Random): Weather {
     trouble: random.pick([0, 0, 0.005, 0.02]),
     apart: random.pick([0.2, 0.6, 1]),
     odd: random.pick([0, 0.3, 1]),
-    rounds: random.pick([0, 1, 2, 3]),
+    rounds: random.pick([0, 1, 1, 2]),
   };
 }
 

@@ -19,6 +19,8 @@ export const requests: Invariant = {
     if (desiredAction === null || event.patch.status === "offline" || status === "decommissioning") return null;
     const entry = askedBy(sim, id, desiredAction);
     if (entry === undefined || sim.ledger.losses.length > 0) return null;
+    const retired = sim.netbox.log.get(id)?.some((e) => e.atMs >= entry.atMs && e.after?.status === "decommissioning");
+    if (status === "offline" && retired === true) return null;
     const group = (kind: string) => (kind === "attest" ? "attest" : kind === "retire" ? "retire" : "install");
     const served = sim.ledger.enabled.some(
       (e) =>
