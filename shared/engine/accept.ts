@@ -60,13 +60,16 @@ function withWalksDue(fleet: FleetRecord): FleetRecord {
 
 /** An administrator's word that the devices which vanished at once are really gone: those that are held back now. */
 export async function acceptVanished(world: World, by: string): Promise<Accepted<AcceptedMass>> {
-  const held = (await readable(world)).filter((r) => r.absentSinceMs !== null && isVanishHeldBack(r));
+  const records = await readable(world);
+  const held = records.filter((r) => r.absentSinceMs !== null && isVanishHeldBack(r));
   if (held.length === 0) return { ok: false, detail: "no device is held back for having vanished" };
   const { fleet } = await loadFleet(world);
   const standing = fleet.acceptedVanished;
   if (standing !== null && held.every((r) => isVanishAccepted(r, standing)))
     return { ok: true, accepted: standing, isNew: false };
-  const accepted = { atMs: world.clock.nowMs(), by, devices: held.map((r) => r.deviceId) };
+  // What was accepted before stays so: held back again, it would count as vanished now.
+  const named = records.filter((r) => held.includes(r) || isVanishAccepted(r, standing));
+  const accepted = { atMs: world.clock.nowMs(), by, devices: named.map((r) => r.deviceId) };
   await updateFleet(world, (f) => ({ ...withWalksDue(f), acceptedVanished: accepted }));
   return { ok: true, accepted, isNew: true };
 }

@@ -6,6 +6,7 @@ import type { FleetRecord } from "../fleet/fleet-record.ts";
 import { nodeName } from "../fleet/installed-name.ts";
 import { templateOf } from "../fleet/manifests/workflow.ts";
 import type { Observed, SeenCluster } from "../fleet/observed.ts";
+import { isOrphan } from "../fleet/plan/orphan.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import { asksForRun, keptChanges, needsChanges } from "../fleet/request.ts";
 import { PortError } from "../ports/error.ts";
@@ -117,9 +118,12 @@ export async function observeDevice(
       ? bulk.bootPlane && ofDevice(bulk.bootPlane, device.id)
       : await seen(world, device.name, () => world.bootPlane.objects([device.id]));
   const cluster = await lookAtCluster(world, device, record, bulk);
-  const changes = needsChanges(device, record)
-    ? await seen(world, device.name, () => world.netbox.changes(device.id))
-    : keptChanges(device, record);
+  // When it was asked for, and what was asked since, an adopted run's record can only have from there.
+  const adopts = bootPlane?.workflows.some((w) => isOrphan(w, record)) ?? false;
+  const changes =
+    adopts || needsChanges(device, record)
+      ? await seen(world, device.name, () => world.netbox.changes(device.id))
+      : keptChanges(device, record);
   const { run } = record;
   const rendered = bootPlane?.workflows.some((w) => w.name === run?.name && w.actions.length > 0) ?? false;
   const template =

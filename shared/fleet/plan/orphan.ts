@@ -26,7 +26,7 @@ function isKnown(workflow: WorkflowView, kind: RunKind, { lastRequests, run }: D
 }
 
 /** An enabled Workflow that the record lost, or never had: made after the last run that it knows, for another request. */
-function isOrphan(workflow: WorkflowView, record: DeviceRecord): boolean {
+export function isOrphan(workflow: WorkflowView, record: DeviceRecord): boolean {
   const kind = kindOf(workflow);
   if (kind === null || workflow.requestId === "" || workflow.disabled) return false;
   const { run } = record;
