@@ -4,7 +4,8 @@ import { isForgotten, planGone } from "../fleet/plan/gone.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import type { StoredRecord } from "../ports/records.ts";
 import { applyWorldStep } from "./apply/world-steps.ts";
-import { ofDevice, seen } from "./observe.ts";
+import type { Bulk } from "./bulk-views.ts";
+import { seen } from "./observe.ts";
 import { loadFleet, parseRecord, storeRecord, updateRecord } from "./records.ts";
 import type { World } from "./world.ts";
 
@@ -20,7 +21,8 @@ async function close(
   if (isOver) return world.records.remove(record.deviceId, stored.resourceVersion);
   world.event({ kind: "step", device: record.name, code: "gone", text: `${record.name} is gone from NetBox` });
   for (const step of steps) {
-    if (step.do === "put-record") await storeRecord(world.records, step.record, stored.resourceVersion);
+    // Only a walk looks at what NetBox has no more.
+    if (step.do === "put-record") await storeRecord(world.records, step.record, stored.resourceVersion, false);
     else if (step.do !== "patch-device") await applyWorldStep(world, record.deviceId, step);
   }
 }
@@ -33,7 +35,7 @@ export async function settleGone(
   world: World,
   present: ReadonlySet<number>,
   stored: ReadonlyMap<number, StoredRecord>,
-  bootPlane: BootPlaneObjects | null,
+  bulk: Pick<Bulk, "ofDevice">,
 ): Promise<void> {
   const nowMs = world.clock.nowMs();
   const absent = new Map<DeviceRecord, StoredRecord>();
@@ -49,10 +51,10 @@ export async function settleGone(
     await seen(world, name, () => updateRecord(world, { id, name }, (r) => withAbsence(r, nowMs)));
   for (const { deviceId: id, name } of plan.holdBack)
     await seen(world, name, () => updateRecord(world, { id, name }, (r) => withVanishHeldBack(r, nowMs)));
-  if (bootPlane === null) return;
   for (const record of plan.close) {
     const one = absent.get(record);
-    if (one === undefined) continue;
-    await seen(world, record.name, () => close(world, one, record, ofDevice(bootPlane, record.deviceId)));
+    const objects = bulk.ofDevice(record.deviceId);
+    if (one === undefined || objects === null) continue;
+    await seen(world, record.name, () => close(world, one, record, objects));
   }
 }

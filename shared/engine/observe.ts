@@ -1,6 +1,5 @@
-import type { BootPlaneObjects } from "../fleet/boot-plane.ts";
 import { type ClassInputs, type ClassTable, classInputsSchema, classTableSchema } from "../fleet/class.ts";
-import { type CsrView, type NodeView, TOKEN_GROUP } from "../fleet/cluster.ts";
+import { TOKEN_GROUP } from "../fleet/cluster.ts";
 import type { Device } from "../fleet/device.ts";
 import type { FleetRecord } from "../fleet/fleet-record.ts";
 import { nodeName } from "../fleet/installed-name.ts";
@@ -10,6 +9,7 @@ import { isOrphan } from "../fleet/plan/orphan.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import { asksForRun, keptChanges, needsChanges } from "../fleet/request.ts";
 import { PortError } from "../ports/error.ts";
+import { type Bulk, type BulkCluster, clusterOf } from "./bulk-views.ts";
 import { loadFleet, loadRecord } from "./records.ts";
 import type { WholeFleet } from "./whole-fleet.ts";
 import type { World } from "./world.ts";
@@ -44,14 +44,6 @@ export async function currentClasses(world: Pick<World, "policy">): Promise<Clas
   return { classes: classes.data, classInputs: inputs?.data ?? null };
 }
 
-/** What a pass read in bulk, so that no device costs a call of its own until it has something to do. */
-export interface Bulk {
-  readonly bootPlane: BootPlaneObjects | null;
-  readonly nodes: readonly NodeView[] | null;
-  readonly csrs: readonly CsrView[] | null;
-  readonly othersApprove: boolean;
-}
-
 export interface LookContext extends Classes {
   readonly passStartMs: number;
   readonly trigger: Observed["trigger"];
@@ -66,15 +58,11 @@ export interface Look {
   readonly open: boolean;
 }
 
-/** What of the boot plane is this device's. */
-export function ofDevice(objects: BootPlaneObjects, deviceId: number): BootPlaneObjects {
-  const own = <T extends { deviceId: number }>(list: readonly T[]) => list.filter((o) => o.deviceId === deviceId);
-  return {
-    hardware: own(objects.hardware),
-    workflows: own(objects.workflows),
-    machines: own(objects.machines),
-    jobs: own(objects.jobs),
-  };
+/** The cluster as one device needs it. @throws PortError */
+async function readCluster(world: World, nodeName: string, { token }: DeviceRecord): Promise<BulkCluster> {
+  const nodes = await world.cluster.nodes([nodeName]);
+  const csrs = await world.cluster.csrs();
+  return clusterOf(nodes, csrs, token !== null && (await world.cluster.othersApprove(TOKEN_GROUP)));
 }
 
 async function lookAtCluster(
@@ -85,21 +73,17 @@ async function lookAtCluster(
 ): Promise<SeenCluster | null> {
   const name = nodeName(device, record);
   return seen(world, device.name, async () => {
-    if (bulk !== null && (bulk.nodes === null || bulk.csrs === null))
-      return Promise.reject(new PortError("unavailable", "cluster", "not answering"));
-    // A renamed device's Node has the name that it was installed with, which no bulk read asked for.
-    const nodes = (name === device.name ? bulk?.nodes : null) ?? (await world.cluster.nodes([name]));
-    const node = nodes.find((n) => n.name === name) ?? null;
-    const csrs = bulk?.csrs ?? (await world.cluster.csrs());
+    const all = bulk === null ? await readCluster(world, name, record) : bulk.cluster;
+    if (all === null) return Promise.reject(new PortError("unavailable", "cluster", "not answering"));
+    const node = all.nodes.get(name) ?? null;
     const user = record.token === null ? null : `system:bootstrap:${record.token.id}`;
-    const subject = `system:node:${name}`;
     const draining =
       record.retire !== null && record.retire.drainSinceMs !== null && record.retire.clusterCleanAtMs === null;
     return {
       node,
-      csrs: csrs.filter((c) => c.username === user || c.request?.commonName === subject),
+      csrs: all.csrsOf(user, `system:node:${name}`),
       pods: draining && node !== null ? await world.cluster.pods(name) : null,
-      othersApprove: bulk?.othersApprove ?? (record.token !== null && (await world.cluster.othersApprove(TOKEN_GROUP))),
+      othersApprove: all.othersApprove,
     };
   });
 }
@@ -115,7 +99,7 @@ export async function observeDevice(
 ): Promise<Observed> {
   const bootPlane =
     bulk !== null
-      ? bulk.bootPlane && ofDevice(bulk.bootPlane, device.id)
+      ? bulk.ofDevice(device.id)
       : await seen(world, device.name, () => world.bootPlane.objects([device.id]));
   const cluster = await lookAtCluster(world, device, record, bulk);
   // When it was asked for, and what was asked since, an adopted run's record can only have from there.

@@ -1,6 +1,5 @@
-import type { BootPlaneObjects } from "../fleet/boot-plane.ts";
-import { TOKEN_GROUP } from "../fleet/cluster.ts";
 import type { Device } from "../fleet/device.ts";
+import { nodeName } from "../fleet/installed-name.ts";
 import type { Member } from "../fleet/manifests/spire-nodes.ts";
 import type { Observed } from "../fleet/observed.ts";
 import { overdueToken, tokenDeleted } from "../fleet/plan/csr-approval.ts";
@@ -8,9 +7,10 @@ import { planDevice } from "../fleet/plan/plan.ts";
 import { type DeviceRecord, newRecord } from "../fleet/record.ts";
 import { isPortError, PortError } from "../ports/error.ts";
 import type { StoredRecord } from "../ports/records.ts";
+import { readBulk } from "./bulk.ts";
 import { closePass } from "./close.ts";
 import { settleGone } from "./gone.ts";
-import { type Bulk, currentClasses, type Look, type LookContext, lookAgain, observeDevice, seen } from "./observe.ts";
+import { currentClasses, type Look, type LookContext, lookAgain, observeDevice, seen } from "./observe.ts";
 import { parseRecord, updateRecord } from "./records.ts";
 import { MANY_DEVICES, type Round, readRound, shardName } from "./round.ts";
 import { randomName, rest, type Settled, settle, withDeviceLock } from "./settle.ts";
@@ -42,18 +42,6 @@ export async function passForDevice(
     const first = await lookAgain(world, deviceId, context);
     return first === null ? null : settle(world, first, context);
   });
-}
-
-const NOTHING: BootPlaneObjects = { hardware: [], workflows: [], machines: [], jobs: [] };
-
-async function readBulk(world: World, { whole, devices }: Round): Promise<Bulk> {
-  if (!whole && devices.length === 0) return { bootPlane: NOTHING, nodes: [], csrs: [], othersApprove: false };
-  const ids = whole || devices.length > MANY_DEVICES ? undefined : devices.map((d) => d.id);
-  const bootPlane = await seen(world, "", () => world.bootPlane.objects(ids));
-  const nodes = await seen(world, "", () => world.cluster.nodes(devices.map((d) => d.name)));
-  const csrs = nodes === null ? null : await seen(world, "", () => world.cluster.csrs());
-  const others = csrs === null ? null : await seen(world, "", () => world.cluster.othersApprove(TOKEN_GROUP));
-  return { bootPlane, nodes, csrs, othersApprove: others ?? false };
 }
 
 /** Records as they are, new ones for devices without; one that cannot be read is missing and said. */
@@ -113,7 +101,9 @@ async function tendAll(
   context: LookContext,
   keepLock: () => Promise<void>,
 ): Promise<PassReport & { readonly after: readonly Member[] }> {
-  const bulk = await readBulk(world, round);
+  const ids = round.whole || round.devices.length > MANY_DEVICES ? undefined : round.devices.map((d) => d.id);
+  const nodeNames = round.devices.map((d) => nodeName(d, records.get(d.id) ?? newRecord(d.id, d.name)));
+  const bulk = await readBulk(world, ids, nodeNames);
   const after: Member[] = [];
   let steps = 0;
   let failed = 0;
@@ -146,7 +136,7 @@ async function tendAll(
     steps += done.steps;
     after.push({ device: done.observed.device, record: done.observed.record });
   }
-  if (round.whole) await settleGone(world, new Set(round.devices.map((d) => d.id)), round.stored, bulk.bootPlane);
+  if (round.whole) await settleGone(world, new Set(round.devices.map((d) => d.id)), round.stored, bulk);
   return { devices: round.devices.length, steps, failed, skipped: false, after };
 }
 

@@ -1,6 +1,6 @@
-import { TOKEN_GROUP } from "../fleet/cluster.ts";
 import type { Device } from "../fleet/device.ts";
 import { type FleetRecord, fleetRecordSchema, newFleetRecord } from "../fleet/fleet-record.ts";
+import { nodeName } from "../fleet/installed-name.ts";
 import { planAbsences } from "../fleet/plan/absences.ts";
 import { planGone } from "../fleet/plan/gone.ts";
 import { type Rehearsal, rehearse } from "../fleet/plan/rehearse.ts";
@@ -8,7 +8,9 @@ import { type DeviceRecord, newRecord } from "../fleet/record.ts";
 import type { Step } from "../fleet/step.ts";
 import { PortError } from "../ports/error.ts";
 import type { StoredRecord } from "../ports/records.ts";
-import { type Bulk, currentClasses, type LookContext, observeDevice, ofDevice, seen } from "./observe.ts";
+import { readBulk } from "./bulk.ts";
+import type { Bulk } from "./bulk-views.ts";
+import { currentClasses, type LookContext, observeDevice, seen } from "./observe.ts";
 import { parseRecord } from "./records.ts";
 import { WholeFleet } from "./whole-fleet.ts";
 import type { World } from "./world.ts";
@@ -27,14 +29,6 @@ async function fleetAsIs({ records, clock }: World): Promise<FleetRecord> {
   const parsed = fleetRecordSchema.safeParse(JSON.parse(stored.text));
   if (!parsed.success) throw new PortError("rejected", "records", "fleetd-fleet is no record of this version");
   return parsed.data;
-}
-
-async function readBulk(world: World, devices: readonly Device[]): Promise<Bulk> {
-  const bootPlane = await seen(world, "", () => world.bootPlane.objects());
-  const nodes = await seen(world, "", () => world.cluster.nodes(devices.map((d) => d.name)));
-  const csrs = nodes === null ? null : await seen(world, "", () => world.cluster.csrs());
-  const others = csrs === null ? null : await seen(world, "", () => world.cluster.othersApprove(TOKEN_GROUP));
-  return { bootPlane, nodes, csrs, othersApprove: others ?? false };
 }
 
 async function recordsOf(world: World, devices: readonly Device[], stored: readonly StoredRecord[]) {
@@ -87,7 +81,8 @@ export async function previewFleet(world: World): Promise<Preview[]> {
   const wholeFleet = new WholeFleet(world);
   wholeFleet.know(devices, records, nowMs);
   const looks = await context(world, wholeFleet);
-  const bulk = await readBulk(world, devices);
+  const nodeNames = devices.map((d) => nodeName(d, records.get(d.id) ?? newRecord(d.id, d.name)));
+  const bulk = await readBulk(world, undefined, nodeNames);
   const found: Preview[] = [];
   for (const device of devices) {
     const before = records.get(device.id);
@@ -104,7 +99,7 @@ async function previewGone(
   devices: readonly Device[],
   stored: readonly StoredRecord[],
   fleet: FleetRecord,
-  { bootPlane }: Bulk,
+  bulk: Bulk,
 ): Promise<Preview[]> {
   const present = new Set(devices.map((d) => d.id));
   const absent: DeviceRecord[] = [];
@@ -112,11 +107,11 @@ async function previewGone(
     const record = present.has(one.deviceId) ? null : await seen(world, "", async () => parseRecord(one));
     if (record !== null) absent.push(record);
   }
-  if (bootPlane === null) return [];
   const nowMs = world.clock.nowMs();
   const { close } = planAbsences(absent, stored.length, nowMs, world.settings, fleet.acceptedVanished);
   return close.flatMap((before): Preview[] => {
-    const steps: readonly Step[] = planGone(before, ofDevice(bootPlane, before.deviceId), nowMs, world.settings);
+    const objects = bulk.ofDevice(before.deviceId);
+    const steps: readonly Step[] = objects === null ? [] : planGone(before, objects, nowMs, world.settings);
     const put = steps.findLast((s) => s.do === "put-record");
     const record = put?.do === "put-record" ? put.record : before;
     return steps.length === 0 ? [] : [{ device: null, before, record, steps, again: false }];
