@@ -1,6 +1,7 @@
 import type { AcceptedRequest, RequestKind } from "./accepted-request.ts";
 import type { ChangeEntry, Device } from "./device.ts";
 import { withJournal } from "./journal.ts";
+import { momentMicros } from "./moment.ts";
 import type { DeviceRecord } from "./record.ts";
 import { type Asked, askedAction, askedInstall, askedRetire, type RequestContext } from "./request.ts";
 
@@ -20,6 +21,15 @@ function asks(device: Device, record: DeviceRecord, context: RequestContext): As
   const action = askedAction(device, record, context);
   if (action.state !== "none" && action.state !== "old") return action;
   return run === null || run.phase === "ended" ? askedInstall(device, record, context) : NOTHING;
+}
+
+/**
+ * When a request without an entry was asked, by NetBox's clock as all others: fleetd's may be ahead, and what an owner asks
+ * next would be older than it. After the last one of its kind in any case, since it is to be carried out.
+ */
+function askedAtMs({ lastUpdated }: Device, { lastRequests, retire }: DeviceRecord, kind: RequestKind): number {
+  const own = kind === "retire" ? retire?.request : kind === "attest" ? lastRequests.attest : lastRequests.install;
+  return Math.max(Math.floor((momentMicros(lastUpdated) ?? 0) / 1000), (own?.atMs ?? 0) + 1);
 }
 
 export type Acceptance =
@@ -49,7 +59,10 @@ export function acceptRequest(
   const entry = asked.state === "held" ? asked.entry : null;
   const accepted: AcceptedRequest = {
     kind: asked.kind,
-    request: entry === null ? { id: word.madeId, atMs: word.atMs } : { id: entry.requestId, atMs: entry.atMs },
+    request:
+      entry === null
+        ? { id: word.madeId, atMs: askedAtMs(device, record, asked.kind) }
+        : { id: entry.requestId, atMs: entry.atMs },
     row: entry === null ? device.lastUpdated : null,
     takenUp: false,
     by: word.by,
