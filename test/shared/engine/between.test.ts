@@ -180,3 +180,45 @@ describe("shards", () => {
     expect(Object.keys(JSON.parse((await t.world.records.fleet())?.text ?? "").walks)).toEqual(["1-3", "4-9"]);
   });
 });
+
+describe("the whole fleet, where a run starts", () => {
+  it("is brought up to now by what moved, not read again", async () => {
+    const t = await fleet(20);
+    t.pass(10 * MINUTE);
+    t.world.netbox.owner(2, { desiredAction: "attest" });
+    t.world.netbox.owner(9, { desiredAction: "attest" });
+    const slow = t.world.netbox.device.bind(t.world.netbox);
+    t.world.netbox.device = async (id) => {
+      t.pass(6_000);
+      return slow(id);
+    };
+    const devices = t.world.netbox.devices.bind(t.world.netbox);
+    let all = 0;
+    t.world.netbox.devices = async (which) => {
+      if (which === undefined) all++;
+      return devices(which);
+    };
+    const { world, made } = counted(t.world);
+    await pass(world);
+    expect((await t.record(9)).run?.phase).toBe("waiting");
+    expect(made["netbox.changedSince"]).toBeGreaterThan(0);
+    // The walk's own, and the moved ones by id each time: never all again.
+    expect(all).toBe(1);
+  });
+
+  it("a serial that another took meanwhile stops the second of two starts", async () => {
+    const t = await fleet(20);
+    t.pass(10 * MINUTE);
+    for (const id of [2, 9]) t.world.netbox.owner(id, { desiredAction: "wipe" });
+    const enable = t.world.bootPlane.enableWorkflow.bind(t.world.bootPlane);
+    t.world.bootPlane.enableWorkflow = async (...args) => {
+      await enable(...args);
+      t.world.netbox.owner(12, { serial: numbered(9).serial });
+      t.pass(11_000);
+    };
+    await pass(t.world);
+    expect((await t.record(2)).run?.phase).toBe("waiting");
+    expect((await t.record(9)).run).toBeNull();
+    expect((await t.record(9)).conditions.map((c) => c.reason)).toContain("inventory-conflict");
+  });
+});
