@@ -1,8 +1,9 @@
 import { boundUuid } from "../fleet/binding.ts";
 import { conflictIn, type InventoryIndex, inventoryIndex } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
-import { isoTime } from "../fleet/moment.ts";
+import { isEarlier, isoTime } from "../fleet/moment.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
+import { newestOf } from "../fleet/walk.ts";
 import { boundUuids, inventory } from "./inventory.ts";
 import { parseRecord } from "./records.ts";
 import type { World } from "./world.ts";
@@ -12,6 +13,8 @@ interface Known {
   readonly index: InventoryIndex;
   /** When NetBox was asked; null for a copy of whoever asked. */
   readonly readAtMs: number | null;
+  /** When it had answered: a NetBox that takes long would else never be read late enough. */
+  readonly answeredAtMs: number | null;
   /** False where UUIDs are looked up a device at a time. */
   readonly hasUuids: boolean;
 }
@@ -30,13 +33,14 @@ export class WholeFleet {
 
   /** Takes what a walk has read, so that nothing is read twice. */
   know(devices: readonly Device[], records: ReadonlyMap<number, DeviceRecord>, readAtMs: number): void {
-    this.#known = { devices, index: inventoryIndex(devices, boundUuids(devices, records)), readAtMs, hasUuids: true };
+    const index = inventoryIndex(devices, boundUuids(devices, records));
+    this.#known = { devices, index, readAtMs, answeredAtMs: readAtMs, hasUuids: true };
   }
 
-  /** How long ago NetBox was asked; infinite where it was not. */
+  /** How long ago NetBox had answered; infinite where it was not asked. */
   ageMs(): number {
-    const readAtMs = this.#known?.readAtMs ?? null;
-    return readAtMs === null ? Number.POSITIVE_INFINITY : this.#world.clock.nowMs() - readAtMs;
+    const answeredAtMs = this.#known?.answeredAtMs ?? null;
+    return answeredAtMs === null ? Number.POSITIVE_INFINITY : this.#world.clock.nowMs() - answeredAtMs;
   }
 
   /** Brings it up to now: by what moved since it was read, else by reading all. @throws PortError */
@@ -45,14 +49,19 @@ export class WholeFleet {
     const readAtMs = clock.nowMs();
     const known = this.#known;
     if (known !== null && known.readAtMs !== null && readAtMs >= known.readAtMs) {
-      const since = isoTime(Math.max(known.readAtMs - settings.durations.walkSlackMs, 0));
+      const slack = isoTime(Math.max(known.readAtMs - settings.durations.walkSlackMs, 0));
+      // NetBox's clock may be far behind: whatever moved since is newer than the newest row of then.
+      const newest = newestOf(known.devices.map((d) => d.lastUpdated));
+      const since = newest !== null && isEarlier(newest, slack) ? newest : slack;
       const { rows, parts } = await netbox.changedSince({ rows: since, parts: since });
-      const ids = [...new Set([...rows.map((row) => row.id), ...parts])];
+      const then = new Map(known.devices.map((d) => [d.id, d.lastUpdated] as const));
+      const moved = rows.filter((row) => then.get(row.id) !== row.lastUpdated).map((row) => row.id);
+      const ids = [...new Set([...moved, ...parts])];
       if (ids.length <= MANY_MOVED) {
-        const moved = ids.length === 0 ? [] : await netbox.devices(ids);
+        const now = ids.length === 0 ? [] : await netbox.devices(ids);
         const isMoved = new Set(ids);
         // A deleted one shares what it shared until all are read again: somebody waits a little, no run is wrong.
-        this.#set([...known.devices.filter((d) => !isMoved.has(d.id)), ...moved], readAtMs);
+        this.#set([...known.devices.filter((d) => !isMoved.has(d.id)), ...now], readAtMs);
         return;
       }
     }
@@ -72,7 +81,8 @@ export class WholeFleet {
   }
 
   #set(devices: readonly Device[], readAtMs: number | null): Known {
-    this.#known = { devices, index: inventoryIndex(devices, new Map()), readAtMs, hasUuids: false };
+    const answeredAtMs = readAtMs === null ? null : this.#world.clock.nowMs();
+    this.#known = { devices, index: inventoryIndex(devices, new Map()), readAtMs, answeredAtMs, hasUuids: false };
     return this.#known;
   }
 }
