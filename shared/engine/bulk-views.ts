@@ -1,5 +1,5 @@
 import type { BootPlaneObjects } from "../fleet/boot-plane.ts";
-import type { CsrView, NodeView } from "../fleet/cluster.ts";
+import type { CsrView, NodeView, TokenView } from "../fleet/cluster.ts";
 
 /** What a pass read in bulk, so that no device costs a call of its own until it has something to do. */
 export interface Bulk {
@@ -15,6 +15,8 @@ export interface BulkCluster {
   readonly othersApprove: boolean;
   /** Those made by a user or for a common name. */
   csrsOf(user: string | null, commonName: string): readonly CsrView[];
+  /** Bootstrap tokens labelled as the device's. */
+  tokensOf(deviceId: number): readonly TokenView[];
 }
 
 export const NOTHING: BootPlaneObjects = { hardware: [], workflows: [], machines: [], jobs: [] };
@@ -44,9 +46,15 @@ export function byDevice(objects: BootPlaneObjects): (deviceId: number) => BootP
 }
 
 /** What of the cluster may be asked for by device. */
-export function clusterOf(nodes: readonly NodeView[], csrs: readonly CsrView[], othersApprove: boolean): BulkCluster {
+export function clusterOf(
+  nodes: readonly NodeView[],
+  csrs: readonly CsrView[],
+  tokens: readonly TokenView[],
+  othersApprove: boolean,
+): BulkCluster {
   const byUser = grouped(csrs, (csr) => csr.username);
   const byName = grouped(csrs, (csr) => csr.request?.commonName ?? null);
+  const byOwner = grouped(tokens, (token) => token.deviceId);
   return {
     nodes: new Map(nodes.map((node) => [node.name, node])),
     othersApprove,
@@ -54,5 +62,6 @@ export function clusterOf(nodes: readonly NodeView[], csrs: readonly CsrView[], 
       const own = user === null ? [] : (byUser.get(user) ?? []);
       return [...own, ...(byName.get(commonName) ?? []).filter((csr) => csr.username !== user)];
     },
+    tokensOf: (deviceId) => byOwner.get(deviceId) ?? [],
   };
 }

@@ -14,14 +14,16 @@ export async function readBulk(
   nodeNames: readonly string[],
 ): Promise<Bulk> {
   if (ids !== undefined && ids.length === 0)
-    return { bootPlane: NOTHING, ofDevice: () => NOTHING, cluster: clusterOf([], [], false) };
+    return { bootPlane: NOTHING, ofDevice: () => NOTHING, cluster: clusterOf([], [], [], false) };
   const bootPlane = await seen(world, "", () => world.bootPlane.objects(ids));
   const nodes = await seen(world, "", () => world.cluster.nodes(nodeNames));
   const csrs = nodes === null ? null : await seen(world, "", () => world.cluster.csrs());
-  const others = csrs === null ? null : await seen(world, "", () => world.cluster.othersApprove(TOKEN_GROUP));
+  const tokens = csrs === null ? null : await seen(world, "", () => world.cluster.bootstrapTokens(ids));
+  const others = tokens === null ? null : await seen(world, "", () => world.cluster.othersApprove(TOKEN_GROUP));
   return {
     bootPlane,
     ofDevice: bootPlane === null ? () => null : byDevice(bootPlane),
-    cluster: nodes === null || csrs === null ? null : clusterOf(nodes, csrs, others ?? false),
+    cluster:
+      nodes === null || csrs === null || tokens === null ? null : clusterOf(nodes, csrs, tokens, others ?? false),
   };
 }

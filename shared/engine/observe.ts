@@ -59,10 +59,11 @@ export interface Look {
 }
 
 /** The cluster as one device needs it. @throws PortError */
-async function readCluster(world: World, nodeName: string, { token }: DeviceRecord): Promise<BulkCluster> {
+async function readCluster(world: World, nodeName: string, { deviceId, token }: DeviceRecord): Promise<BulkCluster> {
   const nodes = await world.cluster.nodes([nodeName]);
   const csrs = await world.cluster.csrs();
-  return clusterOf(nodes, csrs, token !== null && (await world.cluster.othersApprove(TOKEN_GROUP)));
+  const tokens = await world.cluster.bootstrapTokens([deviceId]);
+  return clusterOf(nodes, csrs, tokens, token !== null && (await world.cluster.othersApprove(TOKEN_GROUP)));
 }
 
 async function lookAtCluster(
@@ -83,6 +84,7 @@ async function lookAtCluster(
       node,
       csrs: all.csrsOf(user, `system:node:${name}`),
       pods: draining && node !== null ? await world.cluster.pods(name) : null,
+      tokens: all.tokensOf(device.id),
       othersApprove: all.othersApprove,
     };
   });
@@ -120,7 +122,7 @@ export async function observeDevice(
     passStartMs: context.passStartMs,
     trigger: context.trigger,
     device,
-    conflict: asksForRun(device, record) ? await context.wholeFleet.conflictOf(device, record) : null,
+    conflict: asksForRun(device, record, context.trigger) ? await context.wholeFleet.conflictOf(device, record) : null,
     changes,
     record,
     fleet,

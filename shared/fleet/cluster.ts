@@ -60,6 +60,12 @@ export interface BootstrapToken {
   readonly expiresAtMs: number;
 }
 
+/** A bootstrap token as the cluster has it: what is read of fleetd's own, never the secret half. */
+export type TokenView = Pick<BootstrapToken, "id" | "deviceId"> & {
+  /** Null where the Secret does not say, and the token lives for ever. */
+  readonly expiresAtMs: number | null;
+};
+
 /** Extra group of fleetd's per-node tokens: no auto-approve binding applies to it (facts/talos.md 4.2). */
 export const TOKEN_GROUP = "system:bootstrappers:fleetd";
 export const KUBELET_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";

@@ -1,6 +1,6 @@
 import type { BootPlaneObjects } from "./boot-plane.ts";
 import type { ClassInputs, ClassTable } from "./class.ts";
-import type { CsrView, NodeView, PodView } from "./cluster.ts";
+import type { CsrView, NodeView, PodView, TokenView } from "./cluster.ts";
 import type { ChangeEntry, Device } from "./device.ts";
 import type { FleetRecord } from "./fleet-record.ts";
 import type { FleetSettings } from "./limits.ts";
@@ -34,6 +34,8 @@ export interface SeenCluster {
   readonly csrs: readonly CsrView[];
   /** Pods of the node; null where they were not needed. */
   readonly pods: readonly PodView[] | null;
+  /** Bootstrap tokens labelled as the device's, live in the cluster. */
+  readonly tokens: readonly TokenView[];
   /** True where the controller manager would approve the token group's CSRs itself. */
   readonly othersApprove: boolean;
 }

@@ -1,4 +1,4 @@
-import type { BootstrapToken, CsrView, NodePatch, NodeView, PodView } from "../fleet/cluster.ts";
+import type { BootstrapToken, CsrView, NodePatch, NodeView, PodView, TokenView } from "../fleet/cluster.ts";
 
 /** The cluster that the installed nodes join, seen through its Nodes and pods. Every method throws PortError. */
 export interface ClusterNodesPort {
@@ -22,6 +22,8 @@ export interface ClusterCredentialsPort {
   deleteCsr(name: string, uid: string): Promise<void>;
   /** Creates Secret bootstrap-token-<id>; the same id again with the same content is success. */
   createToken(token: BootstrapToken, secret: string): Promise<void>;
+  /** Bootstrap tokens with fleetd's labels, of all devices or of these: the secret half is not kept. */
+  bootstrapTokens(deviceIds?: readonly number[]): Promise<TokenView[]>;
   /** 404 is success. */
   deleteToken(id: string): Promise<void>;
   /** True where the controller manager itself would approve CSRs of the group (SubjectAccessReview). */

@@ -173,6 +173,25 @@ export function workloadClusterContract(peer: string, start: () => Promise<Kuber
       await port.deleteToken("aaaaa1");
     });
 
+    it("lists the bootstrap tokens that are fleetd's, by device where asked, and never their secret", async () => {
+      const expiresAtMs = Math.floor(Date.now() / 1000) * 1000 + 3_600_000;
+      const made = [70, 71, 71].map((deviceId, n) => ({ id: `aaaab${n}`, deviceId, node: `w${n}`, expiresAtMs }));
+      for (const one of made) await port.createToken(one, SECRET);
+      const path = "/api/v1/namespaces/kube-system/secrets";
+      const labels = { "app.kubernetes.io/managed-by": "fleetd", "fleetd.dev/device-id": "71" };
+      const kind = { apiVersion: "v1", kind: "Secret", type: "Opaque" };
+      await world.admin.call("POST", path, { ...kind, metadata: { name: "another-of-71", labels } });
+      await world.admin.call("POST", path, { ...kind, metadata: { name: "bootstrap-token-aaaac1" } });
+      const views = made.map(({ node: _node, ...view }) => view);
+      const byId = (a: { id: string }, b: { id: string }) => a.id.localeCompare(b.id);
+      expect((await port.bootstrapTokens([71])).sort(byId)).toEqual(views.slice(1));
+      const all = (await port.bootstrapTokens()).filter(({ deviceId }) => deviceId !== 7);
+      expect(all.sort(byId)).toEqual(views);
+      expect(await port.bootstrapTokens([])).toEqual([]);
+      for (const { id } of made) await port.deleteToken(id);
+      expect(await port.bootstrapTokens([70, 71])).toEqual([]);
+    });
+
     it("takes the same token again as done, another secret as a conflict, and never tells a secret", async () => {
       const wanted = token("aaaaa2");
       await port.createToken(wanted, SECRET);

@@ -6,6 +6,7 @@ import {
   type NodeView,
   type PodView,
   QUARANTINE_TAINT,
+  type TokenView,
 } from "../../shared/fleet/cluster.ts";
 import { PortError } from "../../shared/ports/error.ts";
 import type { WorkloadClusterPort } from "../../shared/ports/workload-cluster.ts";
@@ -20,7 +21,7 @@ export class FakeWorkloadCluster implements WorkloadClusterPort {
   csrList: CsrView[] = [];
   /** Token id → secret half. */
   readonly tokens = new Map<string, string>();
-  readonly #made = new Map<string, string>();
+  readonly #made = new Map<string, { readonly token: BootstrapToken; readonly content: string }>();
 
   async nodes(names: readonly string[]): Promise<NodeView[]> {
     this.#check();
@@ -85,10 +86,18 @@ export class FakeWorkloadCluster implements WorkloadClusterPort {
     this.#check();
     // As the real adapter: the same id again is success only with all the same content, its expiry too.
     const content = JSON.stringify({ ...token, secret });
-    if (this.tokens.has(token.id) && this.#made.get(token.id) !== content)
+    if (this.tokens.has(token.id) && this.#made.get(token.id)?.content !== content)
       throw new PortError("conflict", "cluster", `token ${token.id} exists`);
-    this.#made.set(token.id, content);
+    this.#made.set(token.id, { token, content });
     this.tokens.set(token.id, secret);
+  }
+
+  async bootstrapTokens(deviceIds?: readonly number[]): Promise<TokenView[]> {
+    this.#check();
+    const live = [...this.#made.values()].map(({ token }) => token).filter(({ id }) => this.tokens.has(id));
+    return live
+      .filter(({ deviceId }) => deviceIds?.includes(deviceId) ?? true)
+      .map(({ id, deviceId, expiresAtMs }) => ({ id, deviceId, expiresAtMs }));
   }
 
   async deleteToken(id: string): Promise<void> {

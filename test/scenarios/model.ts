@@ -1,6 +1,6 @@
 import type { BootPlaneObjects, JobView, WorkflowState, WorkflowView } from "../../shared/fleet/boot-plane.ts";
 import type { ClassTable } from "../../shared/fleet/class.ts";
-import type { CsrView, NodeView, PodView } from "../../shared/fleet/cluster.ts";
+import type { CsrView, NodeView, PodView, TokenView } from "../../shared/fleet/cluster.ts";
 import type { ChangedValues, ChangeEntry, Device } from "../../shared/fleet/device.ts";
 import { type FleetRecord, newFleetRecord } from "../../shared/fleet/fleet-record.ts";
 import type { FleetSettings } from "../../shared/fleet/limits.ts";
@@ -39,6 +39,8 @@ export class Model {
   /** Text of the running Workflow's Template. */
   template: string | null = null;
   othersApprove = false;
+  /** Bootstrap tokens of the device that the cluster has. */
+  tokens: TokenView[] = [];
   #version = 1;
 
   constructor(device: Partial<Device> = {}) {
@@ -89,7 +91,7 @@ export class Model {
       record: this.record,
       fleet: this.fleet,
       bootPlane: this.bootPlane,
-      cluster: this.cluster && { ...this.cluster, othersApprove: this.othersApprove },
+      cluster: this.cluster && { ...this.cluster, tokens: this.tokens, othersApprove: this.othersApprove },
       classes: this.classes,
       classInputs: null,
       settings: this.settings,
@@ -230,6 +232,9 @@ export class Model {
         return;
       case "delete-csr":
         if (this.cluster) this.cluster.csrs = this.cluster.csrs.filter((c) => c.name !== step.name);
+        return;
+      case "delete-token":
+        this.tokens = this.tokens.filter((t) => t.id !== step.id);
         return;
       case "approve-csr":
         if (this.cluster)

@@ -7,12 +7,21 @@ export const CALL_FAULTS: readonly CallFault[] = ["before", "after", "conflict",
 const READS = new Set([
   ...["netbox.devices", "netbox.device", "netbox.changes", "netbox.changedSince", "netbox.journalHas"],
   ...["bootPlane.objects", "bootPlane.template", "cluster.nodes", "cluster.pods", "cluster.csrs"],
-  ...["cluster.othersApprove", "records.all", "records.open", "records.of", "records.get", "records.byUuid"],
+  ...[
+    "cluster.othersApprove",
+    "cluster.bootstrapTokens",
+    "records.all",
+    "records.open",
+    "records.of",
+    "records.get",
+    "records.byUuid",
+  ],
   ...["records.fleet", "store.get", "store.list", "files.readSpireNodes", "time.sleep", "signer.sign"],
 ]);
 /** A replica or cache may answer these with what was true a moment ago. */
 const STALE = new Set([
   ...["netbox.devices", "netbox.device", "bootPlane.objects", "cluster.nodes", "cluster.pods", "cluster.csrs"],
+  "cluster.bootstrapTokens",
 ]);
 const CONFLICTS = new Set([
   ...["netbox.patchDevice", "records.put", "records.putFleet", "bootPlane.enableWorkflow", "bootPlane.remove"],

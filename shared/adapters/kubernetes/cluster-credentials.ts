@@ -5,14 +5,15 @@ import { isPortError, PortError } from "../../ports/error.ts";
 import type { ClusterCredentialsPort } from "../../ports/workload-cluster.ts";
 import type { KubernetesClient } from "./client.ts";
 import { remove } from "./cluster-nodes.ts";
-import { at, type JsonObject, listAt, objectOf, textAt, textsAt } from "./json.ts";
-import { DEVICE_ID, identity, MANAGED_BY, OWNER } from "./owned.ts";
+import { at, type JsonObject, listAt, objectOf, textAt, textsAt, timeAt } from "./json.ts";
+import { DEVICE_ID, identity, MANAGED_BY, OWNER, ownerDevice, selectors } from "./owned.ts";
 
 const KUBELET_SIGNER: typeof Fleet.KUBELET_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";
 const TOKEN_GROUP: typeof Fleet.TOKEN_GROUP = "system:bootstrappers:fleetd";
 const CSRS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const SECRETS = "/api/v1/namespaces/kube-system/secrets";
 const TOKEN_ID = /^[a-z0-9]{6}$/;
+const TOKEN_SECRET = /^bootstrap-token-([a-z0-9]{6})$/;
 
 /**
  * Bootstrap tokens and kubelet client certificates of the workload cluster.
@@ -37,6 +38,12 @@ export function clusterCredentials(client: KubernetesClient): ClusterCredentials
         if (!sameToken(stored, token, secret)) throw error;
       }
     },
+    async bootstrapTokens(deviceIds) {
+      const found: Fleet.TokenView[] = [];
+      for (const labelSelector of selectors(deviceIds))
+        found.push(...(await client.views(SECRETS, { labelSelector }, tokenView)));
+      return found;
+    },
     deleteToken: (id) => remove(client, tokenPath(id)),
     async othersApprove(group) {
       const review = await client.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {
@@ -58,6 +65,15 @@ export function clusterCredentials(client: KubernetesClient): ClusterCredentials
       return at(review, "status", "allowed") === true;
     },
   };
+}
+
+/** Reads a bootstrap token of fleetd's; null for any other Secret. Its secret half goes with the page. */
+export function tokenView(secret: JsonObject): Fleet.TokenView | null {
+  const id = TOKEN_SECRET.exec(textAt(secret, "metadata", "name"))?.[1];
+  const deviceId = ownerDevice(secret);
+  if (id === undefined || deviceId === null) return null;
+  const expiration = Buffer.from(textAt(secret, "data", "expiration"), "base64").toString("latin1");
+  return { id, deviceId, expiresAtMs: timeAt({ expiration }, "expiration") };
 }
 
 /** Reads a CertificateSigningRequest (certificates.k8s.io/v1). */

@@ -23,6 +23,7 @@ import { retire, retiredOffline } from "./retire.ts";
 import { showFields } from "./shown.ts";
 import { continueStart } from "./start.ts";
 import { statusLost } from "./status-lost.ts";
+import { endStrayTokens } from "./stray-tokens.ts";
 import { upkeep } from "./upkeep.ts";
 
 function byStatus(d: Draft): void {
@@ -132,6 +133,7 @@ export function planDevice(o: Observed): Plan {
   if (!isLost) configUpkeep(d);
   approveCsrs(d);
   endTokens(d);
+  endStrayTokens(d);
   const runBefore = d.record.run;
   if (!isLost && !activate(d)) byStatus(d);
   continueStart(d);

@@ -91,7 +91,14 @@ export const config = (change: Partial<NonNullable<DeviceRecord["config"]>> = {}
 });
 export const token = { id: "abcdef", expiresAtMs: null, csr: null, contended: false, deletedAtMs: null };
 export const node = { name: "w1", uid: "n1", unschedulable: true, taints: [], annotations: {}, createdAtMs: 1 };
-export const cluster = (change: object = {}) => ({ node: null, csrs: [], pods: [], othersApprove: false, ...change });
+export const cluster = (change: object = {}) => ({
+  node: null,
+  csrs: [],
+  pods: [],
+  tokens: [],
+  othersApprove: false,
+  ...change,
+});
 export const retire = (change: Partial<NonNullable<DeviceRecord["retire"]>> = {}) => ({
   ...newRetire({ id: "d1", atMs: 1 }),
   ...change,

@@ -20,8 +20,6 @@ export const offline: Invariant = {
     const node = sim.cluster.nodeList.find((n) => n.name === name && n.createdAtMs < (event.by?.startedAtMs ?? 0));
     if (node !== undefined) return `device ${id} becomes offline with its Node ${node.uid} in the cluster`;
     const token = [...sim.cluster.tokens.values()].find((t) => t.deviceId === id);
-    // What no record names any more, fleetd cannot know: the cluster ends it at its expiry.
-    if (sim.ledger.lostSince(0, "record", "records")) return null;
     return token === undefined ? null : `device ${id} becomes offline with token ${token.id} alive`;
   },
 };

@@ -6,6 +6,7 @@ import {
   type NodeView,
   type PodView,
   QUARANTINE_TAINT,
+  type TokenView,
 } from "../../../shared/fleet/cluster.ts";
 import { PortError } from "../../../shared/ports/error.ts";
 import type { WorkloadClusterPort } from "../../../shared/ports/workload-cluster.ts";
@@ -128,6 +129,12 @@ export class SimCluster implements WorkloadClusterPort {
       throw new PortError("conflict", "cluster", `token ${token.id} exists`);
     this.tokens.set(token.id, made);
     this.#watch.tokenMade(token, secret);
+  }
+
+  async bootstrapTokens(deviceIds?: readonly number[]): Promise<TokenView[]> {
+    return [...this.tokens.values()]
+      .filter(({ deviceId }) => deviceIds?.includes(deviceId) ?? true)
+      .map(({ id, deviceId, expiresAtMs }) => ({ id, deviceId, expiresAtMs }));
   }
 
   async deleteToken(id: string): Promise<void> {
