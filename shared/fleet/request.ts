@@ -136,10 +136,12 @@ function oldOf(kind: RequestKind, entry: ChangeEntry | null): Asked {
   return { state: "old", kind, id: entry?.requestId ?? "" };
 }
 
-/** True where the device may get a run, so that what it shares with others counts. */
-export function asksForRun(device: Device, record: DeviceRecord): boolean {
+/** True where the device may get a run, or its machine a code, so that what it shares with others counts. */
+export function asksForRun(device: Device, { run }: DeviceRecord, trigger: "pass" | "confirm"): boolean {
+  // Once enabled, a run is not stopped by it; a code for it is.
+  if (isUnfinished(run)) return run.phase === "starting" || trigger === "confirm";
   const { status, desiredAction } = device;
-  return desiredAction !== null || status === "planned" || status === "decommissioning" || isUnfinished(record.run);
+  return desiredAction !== null || status === "planned" || status === "decommissioning";
 }
 
 /** True where the change log must be read to plan the device: what was read of this very row before still stands. */

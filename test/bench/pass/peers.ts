@@ -16,7 +16,8 @@ const [folder = "", count = "0"] = process.argv.slice(2);
 const devices = Number(count);
 export const OWNER = "nbt_adminadmin12.0123456789abcdef0123456789abcdef01234567";
 const FLEETD = "nbt_fleetdfleet1.0123456789abcdef0123456789abcdef01234567";
-const AN_HOUR_AGO = new Date(Date.now() - 3_600_000).toISOString().replace("Z", "000Z");
+/** Rows that moved an hour ago, no two in one moment. */
+const anHourAgo = (n: number) => new Date(Date.now() - 3_600_000 - n).toISOString().replace("Z", "000Z");
 const CALLS_AT_ONCE = 16;
 
 function made(world: World, table: TableName, body: Record<string, unknown>): Row {
@@ -73,7 +74,7 @@ function netboxState(sample: Sample): string {
   const rows = sampleRows(world, sample);
   for (let n = 0; n < devices; n++)
     for (const [table, row] of rows) {
-      const own: Row = ofDevice({ ...row, last_updated: AN_HOUR_AGO }, n);
+      const own: Row = ofDevice({ ...row, last_updated: anHourAgo(n) }, n);
       // The second address's id is above all others': it does not hold the sample's number.
       const id = row.id > 10_000_000 ? row.id + n : own.id;
       const outOfBand = typeof own.oob_ip === "number" ? { oob_ip: own.oob_ip + n } : {};
