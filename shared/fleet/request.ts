@@ -155,6 +155,12 @@ export function keptChanges(device: Device, record: DeviceRecord): readonly Chan
   return record.log?.row === device.lastUpdated ? record.log.entries : [];
 }
 
+/** Where EKs count the log is read itself: kept four times over, a large field would make the record too large to write. */
+function withoutEks(entry: ChangeEntry): ChangeEntry {
+  const of = (values: ChangeEntry["before"]) => values && { ...values, approvedEks: null };
+  return { ...entry, before: of(entry.before), after: of(entry.after) };
+}
+
 /**
  * The record with what its row's change log says of requests: each row is moved by an entry of the log, so that a row
  * that has not moved has no newer one, and waiting costs no call.
@@ -172,7 +178,7 @@ export function withLog(
     newest(context, (before, after) => isSetTo("decommissioning", before, after)),
     newest(context, (before, after) => isSetTo("active", before, after)),
   ];
-  const entries = found.flatMap((entry, i) => (entry === null || found.indexOf(entry) < i ? [] : [entry]));
+  const entries = found.flatMap((entry, i) => (entry === null || found.indexOf(entry) < i ? [] : [withoutEks(entry)]));
   return { ...record, log: { row: device.lastUpdated, entries } };
 }
 

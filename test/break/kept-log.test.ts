@@ -46,3 +46,20 @@ it("a change log that was not read is none that was read and is empty: planned s
   expect(t.world.netbox.row(7).status).toBe("planned");
   expect((await t.record()).conditions.map((c) => c.type)).toContain("WaitsForMachine");
 });
+
+it("what is kept of the change log is small, however large a field is: a record too large is never written again", async () => {
+  const t = await timedWorld();
+  const approvedEks = [...(numbered(7).approvedEks as object[]), { digest: "x".repeat(200_000), source: "" }];
+  t.world.netbox.declare(numbered(7, { status: "active", approvedEks }));
+  for (const status of ["decommissioning", "active", "planned"]) {
+    t.pass(MINUTE);
+    t.world.netbox.owner(7, { status });
+  }
+  for (let n = 0; n < 3; n++) {
+    t.pass(MINUTE);
+    await passForDevice(t.world, 7, "pass");
+  }
+  const record = await t.record();
+  expect(record.log?.entries).toHaveLength(3);
+  expect(JSON.stringify(record).length).toBeLessThan(20_000);
+});
