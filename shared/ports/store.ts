@@ -34,7 +34,11 @@ export interface StorePort {
   ): Promise<boolean>;
   /** Gives an unread configuration a new TTL; false where there is none (never put, claimed, consumed, over). */
   keepConfig(deviceId: number, ttlMs: number): Promise<boolean>;
-  /** Removes an unread configuration (and a consumed marker only where `consumed` is true: a new provision). */
+  /**
+   * Removes the payload, whatever its claim: who asks has a record that lets nobody read it any more, and a response that
+   * goes on has it already. The claim stays, a consumed marker with it; it goes only where `consumed` is true (a new
+   * provision).
+   */
   dropConfig(deviceId: number, consumed: boolean): Promise<void>;
   /** SET NX PX of a marker (session tokens, store mark): true for the first caller only. */
   setOnce(key: string, value: string, ttlMs: number): Promise<boolean>;

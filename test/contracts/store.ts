@@ -137,14 +137,16 @@ export function storeContract(make: () => Promise<StoreFixture>): void {
       expect(await store.putConfig(entry, HOUR_MS)).toBe("consumed");
     });
 
-    it("drops an unread one, not a claimed one, and all for a new provision", async () => {
+    it("drops the payload whatever its claim, keeps the marker, and takes all for a new provision", async () => {
       await store.putConfig(entry, HOUR_MS);
       await store.dropConfig(entry.deviceId, false);
       expect(await states("a")).toEqual(["missing"]);
       await store.putConfig(entry, HOUR_MS);
       await claim("a");
       await store.dropConfig(entry.deviceId, false);
-      expect(await states("a", "b")).toEqual(["claimed", "serving"]);
+      // The response that goes on keeps its claim, and nobody is given the payload again.
+      expect(await states("a", "b")).toEqual(["missing", "serving"]);
+      expect(await settle("a", "renew", HOUR_MS)).toBe(true);
       await settle("a", "finish");
       await store.dropConfig(entry.deviceId, false);
       expect(await states("b")).toEqual(["consumed"]);
@@ -152,6 +154,23 @@ export function storeContract(make: () => Promise<StoreFixture>): void {
       expect(await states("b")).toEqual(["missing"]);
       expect(await store.putConfig({ ...entry, codeHash: "code-3" }, HOUR_MS)).toBe("stored");
       expect((await claim("c", "code-3")).state).toBe("claimed");
+    });
+
+    it("drops the payload of a claim whose holder died, and says that it is lost", async () => {
+      await store.putConfig(entry, HOUR_MS);
+      await claim("a", "code-1", 100);
+      await store.dropConfig(entry.deviceId, false);
+      await passMs(150);
+      expect(await states("b", "b")).toEqual(["lost", "consumed"]);
+    });
+
+    it("drops the payload for good: its holder's release does not bring it back", async () => {
+      await store.putConfig(entry, HOUR_MS);
+      await claim("a");
+      await store.dropConfig(entry.deviceId, false);
+      expect(await settle("a", "release", 0)).toBe(true);
+      expect(await states("b")).toEqual(["missing"]);
+      expect(await store.keepConfig(entry.deviceId, HOUR_MS)).toBe(false);
     });
 
     it("ends with its TTL, which a claim and its release leave alone", async () => {

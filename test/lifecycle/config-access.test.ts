@@ -99,6 +99,14 @@ describe("who reads", () => {
   });
 });
 
+it("config: served: that its payload goes is owed in the very write that says so, and done once", () => {
+  const m = unread();
+  reads(m);
+  expect(m.record.due).toEqual([{ do: "drop-config" }]);
+  expect(acts(m.pass())).toContain("drop-config");
+  expect([m.record.due, acts(m.pass())]).toEqual([[], []]);
+});
+
 describe("what takes an unread configuration away, with its token", () => {
   it.each([
     ["active by its owner", { status: "active" }],

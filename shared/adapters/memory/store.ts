@@ -115,7 +115,7 @@ export function createMemoryStore(clock: ClockPort): StorePort {
     async dropConfig(deviceId, consumed) {
       const key = `${deviceId}`;
       if (consumed) claims.delete(key);
-      if (claims.get(key) === null) configs.delete(key);
+      configs.delete(key);
     },
 
     async setOnce(key, value, ttlMs) {

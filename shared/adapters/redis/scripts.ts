@@ -69,10 +69,10 @@ if redis.call('EXISTS', KEYS[2]) == 1 then return 'no' end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2]) == 1 and 'yes' or 'no'
 `;
 
-/** KEYS config, consumed; ARGV deadline, 1 to take the marker too */
+/** KEYS config, consumed; ARGV deadline, 1 to take the claim too */
 export const DROP_CONFIG = `${HEAD}
 if ARGV[2] == '1' then redis.call('DEL', KEYS[2]) end
-if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('DEL', KEYS[1]) end
+redis.call('DEL', KEYS[1])
 return 'yes'
 `;
 

@@ -78,7 +78,10 @@ export function released(nonce: string, broke: { readonly bytesSent: number } | 
   };
 }
 
-/** The record of a device whose node has its configuration: the code is consumed, and the identity in it counts. */
+/**
+ * The record of a device whose node has its configuration: the code is consumed, and the identity in it counts. That the
+ * payload goes is owed: who served it may die, or lose the store, before it is deleted.
+ */
 export function asServed(record: DeviceRecord, config: ConfigRecord, nowMs: number): DeviceRecord {
   const { run } = record;
   const cls = run !== null && run.name === config.run ? run.class : null;
@@ -92,6 +95,7 @@ export function asServed(record: DeviceRecord, config: ConfigRecord, nowMs: numb
     replacedIdentity: record.pendingIdentity === null ? record.replacedIdentity : null,
     quarantine: null,
     node: null,
+    due: [...record.due.filter((work) => work.do !== "drop-config"), { do: "drop-config" }],
   };
 }
 

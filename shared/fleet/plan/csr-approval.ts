@@ -53,7 +53,6 @@ export function readByCsr(d: Draft): void {
   const csr = d.o.cluster?.csrs.find((c) => c.username === tokenUser(token.id));
   if (csr === undefined) return;
   d.set(asServed(d.record, config, d.o.nowMs));
-  d.owe({ do: "drop-config" });
   d.say("info", "config-read", `CSR ${csr.name} was made with its token: its configuration was read`, config.run);
 }
 
