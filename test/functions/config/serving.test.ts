@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { passForDevice } from "../../../shared/engine/pass.ts";
 import { updateRecord } from "../../../shared/engine/records.ts";
+import { PortError } from "../../../shared/ports/error.ts";
+import type { StorePort } from "../../../shared/ports/store.ts";
 import { aDevice } from "../../scenarios/fixtures.ts";
 import { ConfigWorld, TOKEN } from "./world.ts";
 
@@ -17,6 +20,25 @@ const opened = () =>
     });
   });
 
+/** Time that passes when the test says so: a loaded machine cuts nobody off. */
+class Sleepers {
+  #nowMs = 0;
+  #asleep: { readonly untilMs: number; readonly wake: () => void }[] = [];
+
+  readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((wake) => {
+      this.#asleep.push({ untilMs: this.#nowMs + ms, wake });
+      signal?.addEventListener("abort", () => wake());
+    });
+
+  pass(ms: number): void {
+    this.#nowMs += ms;
+    const due = this.#asleep.filter(({ untilMs }) => untilMs <= this.#nowMs);
+    this.#asleep = this.#asleep.filter((one) => !due.includes(one));
+    for (const { wake } of due) wake();
+  }
+}
+
 describe("a slow reader", () => {
   it("outlives many leases, which are renewed while it is served", async () => {
     world = await ConfigWorld.start(null, { configLeaseMs: 150 });
@@ -31,14 +53,65 @@ describe("a slow reader", () => {
   });
 
   it("is cut at the limit of a serving, and may read again", async () => {
-    world = await ConfigWorld.start(null, { configServingMs: 300 });
+    world = await ConfigWorld.start(null);
+    const sleepers = new Sleepers();
+    Object.assign(world.deps, { sleep: sleepers.sleep });
     const body = await world.mint(BIG_BYTES);
     const response = await opened();
     response.on("error", () => undefined);
+    const { configServingMs } = world.deps.world.settings.durations;
+    sleepers.pass(configServingMs - 1);
+    // Time for a cut, were there one.
+    await sleep(50);
+    expect((await world.record()).config?.state).toBe("serving");
+    sleepers.pass(1);
     await until("unread");
     expect((await world.record()).config?.breaks).toBe(1);
     response.destroy();
     expect((await world.read()).body === body).toBe(true);
+  });
+});
+
+describe("the payload", () => {
+  /** Whether the payload lies in the store still, under the claim that read it. */
+  const lies = async () => {
+    const { nonce, codeHash } = (await world.record()).config ?? { nonce: null, codeHash: "" };
+    return (await world.deps.world.store.claimConfig(7, codeHash, nonce ?? "", 60_000)).state === "claimed";
+  };
+
+  it("goes with the next pass where the store failed, or a process died, before it was deleted", async () => {
+    world = await ConfigWorld.start(null);
+    await world.mint();
+    const { store } = world.deps.world;
+    const failing: StorePort["settleConfig"] = async () => {
+      throw new PortError("unavailable", "store", "no answer");
+    };
+    Object.assign(world.deps.world, { store: { ...store, settleConfig: failing } });
+    expect((await world.read()).status).toBe(200);
+    await until("served");
+    Object.assign(world.deps.world, { store });
+    expect(await lies()).toBe(true);
+    await passForDevice(world.deps.world, 7, "pass");
+    expect(await lies()).toBe(false);
+    expect((await world.record()).due).toEqual([]);
+    expect((await world.read()).status).toBe(410);
+  });
+
+  it("stays owed where the store does not answer the pass either", async () => {
+    world = await ConfigWorld.start(null);
+    await world.mint();
+    const { store } = world.deps.world;
+    const fail = async () => {
+      throw new PortError("unavailable", "store", "no answer");
+    };
+    Object.assign(world.deps.world, { store: { ...store, settleConfig: fail, dropConfig: fail } });
+    expect((await world.read()).status).toBe(200);
+    await until("served");
+    await passForDevice(world.deps.world, 7, "pass");
+    expect((await world.record()).due).toEqual([{ do: "drop-config" }]);
+    Object.assign(world.deps.world, { store });
+    await passForDevice(world.deps.world, 7, "pass");
+    expect(await lies()).toBe(false);
   });
 });
 
