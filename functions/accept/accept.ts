@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { acceptFailures, acceptHeldRequest, acceptVanished } from "../../shared/engine/accept.ts";
 import { inventory } from "../../shared/engine/inventory.ts";
-import { seen } from "../../shared/engine/observe.ts";
 import { passForDevice } from "../../shared/engine/pass.ts";
+import { seen } from "../../shared/engine/seen.ts";
 import type { RequestKind } from "../../shared/fleet/accepted-request.ts";
 import { isoTime } from "../../shared/fleet/moment.ts";
 import { callerName } from "../../shared/runtime/auth.ts";

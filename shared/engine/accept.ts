@@ -5,8 +5,8 @@ import { type Acceptance, acceptRequest } from "../fleet/held.ts";
 import { isVanishAccepted, isVanishHeldBack } from "../fleet/plan/absences.ts";
 import { heldBackFailure, isFailureAccepted } from "../fleet/plan/mass-failure.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
-import { seen } from "./observe.ts";
 import { loadFleet, parseRecord, updateFleet, updateRecord } from "./records.ts";
+import { seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 export type Accepted<T> =

@@ -1,6 +1,6 @@
 import { TOKEN_GROUP } from "../fleet/cluster.ts";
 import { type Bulk, byDevice, clusterOf, NOTHING } from "./bulk-views.ts";
-import { seen } from "./observe.ts";
+import { seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /**

@@ -2,9 +2,9 @@ import type { Device } from "../fleet/device.ts";
 import { installedAs } from "../fleet/installed-name.ts";
 import { type Member, mergeSpireNodes, spireNodes } from "../fleet/manifests/spire-nodes.ts";
 import { freeSlot, orphanedSlots } from "../fleet/slots.ts";
-import { seen } from "./observe.ts";
 import { updateFleet } from "./records.ts";
 import { isOfShard, type Round, shardName, withWalk } from "./round.ts";
+import { seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** What a pass leaves behind: the list that SPIRE reads, slots of devices that are no more, the walk that it was. */

@@ -2,8 +2,8 @@ import type { Device } from "../fleet/device.ts";
 import { isVanished } from "../fleet/fleet-conditions.ts";
 import { type DeviceRecord, newRecord } from "../fleet/record.ts";
 import { inventory } from "./inventory.ts";
-import { seen } from "./observe.ts";
 import { parseRecord } from "./records.ts";
+import { seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 export interface FleetView {

@@ -5,8 +5,8 @@ import type { DeviceRecord } from "../fleet/record.ts";
 import type { StoredRecord } from "../ports/records.ts";
 import { applyWorldStep } from "./apply/world-steps.ts";
 import type { Bulk } from "./bulk-views.ts";
-import { seen } from "./observe.ts";
 import { loadFleet, parseRecord, storeRecord, updateRecord } from "./records.ts";
+import { seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 async function close(

@@ -3,14 +3,16 @@ import { conflictIn, inventoryIndex } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import { parseRecord } from "./records.ts";
+import { seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
-/** The inventory as the store's copy of at most `inventoryCopyMs` has it, else read and copied. */
+/** The inventory as the store's copy of at most `inventoryCopyMs` has it, else read, and copied where the store answers. */
 export async function inventory(world: World): Promise<Device[]> {
-  const copy = await world.store.get("inventory");
+  const { store, netbox, settings } = world;
+  const copy = await seen(world, "", () => store.get("inventory"));
   if (copy !== null) return JSON.parse(copy) as Device[];
-  const devices = await world.netbox.devices();
-  await world.store.put("inventory", JSON.stringify(devices), world.settings.durations.inventoryCopyMs);
+  const devices = await netbox.devices();
+  await seen(world, "", () => store.put("inventory", JSON.stringify(devices), settings.durations.inventoryCopyMs));
   return devices;
 }
 

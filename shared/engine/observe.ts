@@ -11,19 +11,9 @@ import { asksForRun, keptChanges, needsChanges } from "../fleet/request.ts";
 import { PortError } from "../ports/error.ts";
 import { type Bulk, type BulkCluster, clusterOf } from "./bulk-views.ts";
 import { loadFleet, loadRecord } from "./records.ts";
+import { seen } from "./seen.ts";
 import type { WholeFleet } from "./whole-fleet.ts";
 import type { World } from "./world.ts";
-
-/** Asks a peer; one that is down becomes null and an event, never a throw: the planner does what is safe without it. */
-export async function seen<T>(world: World, device: string, ask: () => Promise<T>): Promise<T | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    world.event({ kind: "peer-down", device, code: error.port, text: error.message });
-    return null;
-  }
-}
 
 export interface Classes {
   readonly classes: ClassTable;

@@ -10,10 +10,11 @@ import type { StoredRecord } from "../ports/records.ts";
 import { readBulk } from "./bulk.ts";
 import { closePass } from "./close.ts";
 import { settleGone } from "./gone.ts";
-import { currentClasses, type Look, type LookContext, lookAgain, observeDevice, seen } from "./observe.ts";
+import { currentClasses, type Look, type LookContext, lookAgain, observeDevice } from "./observe.ts";
 import { parseRecord, updateRecord } from "./records.ts";
 import { MANY_DEVICES, type Round, readRound, shardName } from "./round.ts";
-import { randomName, rest, type Settled, settle, withDeviceLock } from "./settle.ts";
+import { seen } from "./seen.ts";
+import { randomName, rest, type Settled, settle, takeLock, withDeviceLock } from "./settle.ts";
 import { WholeFleet } from "./whole-fleet.ts";
 import type { World } from "./world.ts";
 
@@ -44,7 +45,10 @@ export async function passForDevice(
   });
 }
 
-/** Records as they are, new ones for devices without; one that cannot be read is missing and said. */
+/**
+ * Records as they are, new ones for devices without; one that cannot be read is missing and said. The texts of those that
+ * were read are let go: of a large fleet they are as large as the records.
+ */
 async function readRecords(world: World, { devices, stored }: Round): Promise<Map<number, DeviceRecord>> {
   const records = new Map<number, DeviceRecord>();
   for (const device of devices) {
@@ -53,7 +57,9 @@ async function readRecords(world: World, { devices, stored }: Round): Promise<Ma
       found === undefined
         ? newRecord(device.id, device.name)
         : await seen(world, device.name, async () => parseRecord(found));
-    if (record !== null) records.set(device.id, record);
+    if (record === null) continue;
+    records.set(device.id, record);
+    if (found !== undefined) stored.set(device.id, { ...found, text: "" });
   }
   return records;
 }
@@ -183,14 +189,13 @@ export async function pass(world: World): Promise<PassReport> {
   const owner = randomName(world);
   const shard = shardName(world);
   const name = shard === "" ? "pass" : `pass:${shard}`;
-  if (!(await world.store.lock(name, owner, world.settings.durations.passLockMs)))
-    return { devices: 0, steps: 0, failed: 0, skipped: true };
+  if (!(await takeLock(world, name, owner))) return { devices: 0, steps: 0, failed: 0, skipped: true };
   const { passLockMs } = world.settings.durations;
   let takenAtMs = world.clock.nowMs();
   const keepLock = async () => {
     if (world.clock.nowMs() - takenAtMs < passLockMs / 4) return;
     takenAtMs = world.clock.nowMs();
-    await world.store.lock(name, owner, passLockMs).catch(() => false);
+    await takeLock(world, name, owner);
   };
   try {
     const report = await onePass(world, keepLock);

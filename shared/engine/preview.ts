@@ -10,8 +10,9 @@ import { PortError } from "../ports/error.ts";
 import type { StoredRecord } from "../ports/records.ts";
 import { readBulk } from "./bulk.ts";
 import type { Bulk } from "./bulk-views.ts";
-import { currentClasses, type LookContext, observeDevice, seen } from "./observe.ts";
+import { currentClasses, type LookContext, observeDevice } from "./observe.ts";
 import { parseRecord } from "./records.ts";
+import { seen } from "./seen.ts";
 import { WholeFleet } from "./whole-fleet.ts";
 import type { World } from "./world.ts";
 

@@ -17,7 +17,8 @@ export interface Round {
   readonly startMs: number;
   readonly fleet: FleetRecord;
   readonly devices: readonly Device[];
-  readonly stored: ReadonlyMap<number, StoredRecord>;
+  /** Of each device, and in a walk of those that NetBox has no more. */
+  readonly stored: Map<number, StoredRecord>;
 }
 
 /** The shard's name in locks and in the fleet's memory; "" where one pass has the whole fleet. */

@@ -59,6 +59,17 @@ export async function settle(world: World, first: Look, context: LookContext): P
   return { observed: look.observed, steps, failed: false };
 }
 
+/** Takes or keeps a lock. Locks only save work: where the store does not answer, the work is done without one. */
+export async function takeLock(world: World, name: string, owner: string): Promise<boolean> {
+  try {
+    return await world.store.lock(name, owner, world.settings.durations.passLockMs);
+  } catch (error) {
+    if (!isPortError(error, "unavailable")) throw error;
+    world.event({ kind: "peer-down", device: "", code: error.port, text: error.message });
+    return true;
+  }
+}
+
 /** Work under a device's lock; null where another holds it. */
 export async function withDeviceLock<T>(
   world: World,
@@ -66,7 +77,7 @@ export async function withDeviceLock<T>(
   work: () => Promise<T>,
 ): Promise<T | null> {
   const owner = randomName(world);
-  if (!(await world.store.lock(`device:${id}`, owner, world.settings.durations.passLockMs))) return null;
+  if (!(await takeLock(world, `device:${id}`, owner))) return null;
   try {
     return await work();
   } finally {
