@@ -110,9 +110,10 @@ async function finish(deps: Deps, s: Serving): Promise<void> {
   const record = await updateRecord(world, s.device, served(s.nonce, world.clock.nowMs()));
   await world.store.settleConfig(s.device.id, s.nonce, "finish", world.settings.durations.consumedMs);
   try {
-    const device = await world.netbox.device(s.device.id);
-    // Where a pass gave the serving up for lost, the record stays so, and nothing turns active on it.
-    if (device !== null && turnsActive(device, record, s.nonce))
+    const { device } = s;
+    // Where a pass gave the serving up for lost, the record stays so, and nothing turns active on it. Over the very row
+    // that the serving began with: what an owner has set since is the pass's to weigh, with the change log.
+    if (turnsActive(device, record, s.nonce))
       await world.netbox.patchDevice(device.id, { status: "active" }, device.lastUpdated);
   } catch (error) {
     // The record says served; the pass sets NetBox.

@@ -72,6 +72,28 @@ describe("a slow reader", () => {
   });
 });
 
+describe("active after the serving", () => {
+  it("is written over the row that the serving began with alone: an owner's newer word is left for the pass to weigh", async () => {
+    world = await ConfigWorld.start(null);
+    await world.mint(BIG_BYTES);
+    const response = await opened();
+    const { netbox } = world.deps.world;
+    netbox.owner(7, { status: "active" });
+    netbox.owner(7, { status: "planned" });
+    response.resume();
+    await until("served");
+    await sleep(50);
+    expect(netbox.row(7).status).toBe("planned");
+  });
+
+  it("is written at once where nobody came between", async () => {
+    world = await ConfigWorld.start(null);
+    await world.mint();
+    expect((await world.read()).status).toBe(200);
+    await expect.poll(() => world.deps.world.netbox.row(7).status).toBe("active");
+  });
+});
+
 describe("the payload", () => {
   /** Whether the payload lies in the store still, under the claim that read it. */
   const lies = async () => {
