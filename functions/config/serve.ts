@@ -8,6 +8,7 @@ import {
   configuredName,
   contendedBy,
   missing,
+  outrun,
   refetched,
   released,
   served,
@@ -145,7 +146,10 @@ export async function serveOnce(deps: Deps, c: Context, about: Omit<Serving, "no
       return refuse(c, "config-missing", "the configuration is lost: request provision again");
   }
   const record = await claimRecord(deps, s, nowMs);
-  if (record === null) return refuse(c, "config-being-served", "another reader is at it");
+  if (record === null) {
+    await updateRecord(world, device, outrun(config.codeHash, s.peer, nowMs));
+    return refuse(c, "config-being-served", "another reader is at it");
+  }
   try {
     const context = { deviceId: device.id, runId: claim.runId, uuid: s.uuid, contentType: claim.contentType };
     const plain = open(s.code, claim.sealed, context);

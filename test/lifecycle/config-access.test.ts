@@ -6,6 +6,7 @@ import {
   contendedBy,
   missing,
   noteOf,
+  outrun,
   refetched,
   released,
   turnsActive,
@@ -80,6 +81,20 @@ describe("who reads", () => {
     expect(first?.config?.state).toBe("serving");
     expect(first && claimed("h", "n2", "10.0.0.8", m.nowMs)(first)).toBeNull();
     expect(claimed("other", "n3", "10.0.0.7", m.nowMs)(m.record)).toBeNull();
+  });
+
+  it("config: who looked before another reader came and broke off finds it kept for that one (simulation, seed 64)", () => {
+    const m = unread();
+    const config = m.record.config;
+    const first = claimed("h", "n1", "10.0.0.99", m.nowMs)(m.record);
+    const broke = first && released("n1", { bytesSent: 0 }, m.nowMs)(first);
+    expect(broke?.config).toMatchObject({ state: "unread", peer: "10.0.0.99", breaks: 1 });
+    expect(config && configAccess(m.record, m.device, config, "10.0.0.7")).toEqual({ answer: "serve" });
+    expect(broke && claimed("h", "n2", "10.0.0.7", m.nowMs)(broke)).toBeNull();
+    expect(broke && outrun("h", "10.0.0.7", m.nowMs)(broke)?.config?.contendedAtMs).toBe(m.nowMs);
+    // The same peer may, and is no second one.
+    expect(broke && outrun("h", "10.0.0.99", m.nowMs)(broke)).toBeNull();
+    expect(broke && claimed("h", "n3", "10.0.0.99", m.nowMs)(broke)?.config?.state).toBe("serving");
   });
 
   it("config: the node is named as its certificates say, also where NetBox has another name since", () => {

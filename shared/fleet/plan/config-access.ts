@@ -15,6 +15,11 @@ export type AccessAnswer =
       readonly code: "code-consumed" | "config-missing" | "not-planned" | "config-being-served" | "identity-changed";
     };
 
+/** True where two readers met, or a break left the configuration to another peer or to nobody. */
+function isShut({ contendedAtMs, breaks, peer: first }: ConfigRecord, peer: string): boolean {
+  return contendedAtMs !== null || (breaks > 0 && (first !== peer || breaks >= MAX_BREAKS));
+}
+
 /**
  * Whether a right UUID and code are served now, by what the record says (this one counts, not the store).
  * @see spec/40-config-access.md
@@ -28,9 +33,7 @@ export function configAccess(record: DeviceRecord, device: Device, config: Confi
   if (config.state === "removed" || !current) return { answer: "refuse", code: "config-missing" };
   if (run.phase === "ended" && run.result !== "unread") return { answer: "refuse", code: "config-missing" };
   if (hasMovedUnder(device, run)) return { answer: "refuse", code: "identity-changed" };
-  if (config.contendedAtMs !== null) return { answer: "refuse", code: "config-being-served" };
-  if (config.breaks > 0 && (config.peer !== peer || config.breaks >= MAX_BREAKS))
-    return { answer: "refuse", code: "config-being-served" };
+  if (isShut(config, peer)) return { answer: "refuse", code: "config-being-served" };
   return { answer: "serve" };
 }
 
@@ -45,11 +48,11 @@ function isFresh(atMs: number | null, nowMs: number): boolean {
   return atMs !== null && nowMs - atMs < NOTED_MS;
 }
 
-/** unread → serving under a nonce; null where another reader came first. */
+/** unread → serving under a nonce; null where another reader came first, or came and broke off since the record was looked at. */
 export function claimed(codeHash: string, nonce: string, peer: string, nowMs: number): Change {
   return (record) => {
     const config = ofCode(record, codeHash);
-    if (config === null || config.state !== "unread") return null;
+    if (config === null || config.state !== "unread" || isShut(config, peer)) return null;
     return { ...record, config: { ...config, state: "serving", nonce, peer, servedAtMs: nowMs } };
   };
 }
@@ -164,6 +167,15 @@ export function turnsActive(device: Pick<Device, "status">, record: DeviceRecord
 /** The name of the node that reads the configuration of this record: the one in the certificates that it holds. */
 export function configuredName(device: Pick<Device, "name">, record: Pick<DeviceRecord, "pendingIdentity">): string {
   return installedAs({ identity: record.pendingIdentity })?.name ?? device.name;
+}
+
+/** A reader that lost its claim to another one: two at once, or another address after a break. */
+export function outrun(codeHash: string, peer: string, nowMs: number): Change {
+  return (record) => {
+    const config = ofCode(record, codeHash);
+    const isTaken = config?.state === "serving" || (config?.state === "unread" && isShut(config, peer));
+    return isTaken ? contendedBy(codeHash, nowMs)(record) : null;
+  };
 }
 
 /** Two readers at once, or another address after a break. */
