@@ -6,6 +6,7 @@ import type { ConfirmClaims } from "../../shared/attest/session.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { installedAs } from "../../shared/fleet/installed-name.ts";
+import { nearestGateway } from "../../shared/fleet/networks.ts";
 import { registry } from "../../shared/fleet/payload/registry.gen.ts";
 import { type DeviceRecord, type IdentityRecord, type Run, unreadConfig } from "../../shared/fleet/record.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
@@ -118,6 +119,8 @@ async function mintAlone(deps: Deps, device: Device, run: Run, claims: ConfirmCl
     };
   const token = renderer.needsToken(cls) ? { id: tokenText(random, 6), secret: tokenText(random, 16) } : null;
   const { talosSecrets } = await world.policy.current();
+  const near = nearestGateway(device.address, await world.netbox.gatewaysOf(device.address));
+  if (!near.ok) return { ok: false, code: "pin-incomplete", detail: near.reason };
   const rendered = renderer.render({
     class: cls,
     // The name that its certificates say: NetBox may have another since.
@@ -127,6 +130,7 @@ async function mintAlone(deps: Deps, device: Device, run: Run, claims: ConfirmCl
     disk,
     mac: run.mac,
     address: device.address,
+    gateway: near.gateway,
     token: token === null ? null : `${token.id}.${token.secret}`,
     talosSecrets,
     identityFiles: identityFiles(claims),

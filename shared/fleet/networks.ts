@@ -30,3 +30,34 @@ export function inNetworks(address: string, networks: readonly string[]): boolea
     return length <= width && a.value >> BigInt(width - length) === n.value >> BigInt(width - length);
   });
 }
+
+/** A prefix of NetBox's with the gateway that its owner gave it. */
+export interface PrefixGateway {
+  /** CIDR. */
+  readonly prefix: string;
+  readonly gateway: string;
+}
+
+/**
+ * The gateway of the longest prefix that holds the address; null where none does.
+ * @param address with or without a prefix length
+ * @see spec/40-config-access.md "Payload kinds"
+ */
+export function nearestGateway(
+  address: string,
+  prefixes: readonly PrefixGateway[],
+): { readonly ok: true; readonly gateway: string | null } | { readonly ok: false; readonly reason: string } {
+  const [host = ""] = address.split("/");
+  const lengthOf = ({ prefix }: PrefixGateway) => Number(prefix.split("/")[1]);
+  const holding = prefixes.filter(({ prefix }) => inNetworks(host, [prefix]));
+  const longest = Math.max(...holding.map(lengthOf));
+  const [nearest, ...others] = holding.filter((one) => lengthOf(one) === longest);
+  if (nearest === undefined) return { ok: true, gateway: null };
+  const { prefix, gateway } = nearest;
+  // The same prefix in two VRFs.
+  if (others.some((other) => other.gateway !== gateway))
+    return { ok: false, reason: `NetBox has prefix ${prefix} more than once, with different gateways` };
+  if (!inNetworks(gateway, [prefix]))
+    return { ok: false, reason: `the gateway of NetBox's prefix ${prefix} lies outside of it, or is no address` };
+  return { ok: true, gateway };
+}

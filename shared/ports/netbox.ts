@@ -1,4 +1,5 @@
 import type { ChangeEntry, Device, DevicePatch, JournalLevel } from "../fleet/device.ts";
+import type { PrefixGateway } from "../fleet/networks.ts";
 
 /** NetBox ids from the first to the last, both included. */
 export interface IdRange {
@@ -35,6 +36,8 @@ export interface NetBoxPort {
   patchDevice(id: number, patch: DevicePatch, lastUpdated: string): Promise<Device>;
   /** The device's change log, newest first, at most 200 entries. */
   changes(id: number): Promise<ChangeEntry[]>;
+  /** Prefixes that hold an address (with or without a prefix length) and have a gateway. */
+  gatewaysOf(address: string): Promise<PrefixGateway[]>;
   /** Adds one JournalEntry. The text ends with a mark by which `journalHas` finds it again. */
   addJournal(id: number, level: JournalLevel, text: string): Promise<void>;
   /** Tells whether a JournalEntry of the device holds the mark. */

@@ -8,6 +8,7 @@ import { isSameMoment } from "../../shared/fleet/moment.ts";
 import { netboxContract } from "./netbox.ts";
 import { netboxMovedContract } from "./netbox-moved.ts";
 import { ownerOf } from "./netbox-owner.ts";
+import { netboxPrefixesContract } from "./netbox-prefixes.ts";
 
 const adminToken = "nbt_adminadmin12.0123456789abcdef0123456789abcdef01234567";
 const fleetdToken = "nbt_fleetdfleet1.0123456789abcdef0123456789abcdef01234567";
@@ -37,6 +38,7 @@ for (const version of ["4.7.3", "4.6.2"]) {
     };
     netboxContract(fixture);
     netboxMovedContract(fixture);
+    netboxPrefixesContract(fixture);
   });
 }
 

@@ -6,6 +6,7 @@ import type {
   DevicePatch,
   JournalLevel,
 } from "../../shared/fleet/device.ts";
+import type { PrefixGateway } from "../../shared/fleet/networks.ts";
 import { PortError } from "../../shared/ports/error.ts";
 import type { IdRange, Moved, NetBoxPort, Since } from "../../shared/ports/netbox.ts";
 import type { ClockPort } from "../../shared/ports/system.ts";
@@ -17,6 +18,8 @@ export class FakeNetBox implements NetBoxPort {
   readonly journal: { readonly deviceId: number; readonly level: JournalLevel; readonly text: string }[] = [];
   /** Set: every call fails as if NetBox were away. */
   down = false;
+  /** Prefixes with a gateway, as its owner has them. */
+  gateways: PrefixGateway[] = [];
   readonly #clock: ClockPort;
   readonly #user: string;
   readonly #devices = new Map<number, Device>();
@@ -81,6 +84,11 @@ export class FakeNetBox implements NetBoxPort {
 
   async changes(id: number): Promise<ChangeEntry[]> {
     return this.#answer([...(this.#changes.get(id) ?? [])]);
+  }
+
+  /** Others than the address's too: who asks checks. */
+  async gatewaysOf(_address: string): Promise<PrefixGateway[]> {
+    return this.#answer(this.gateways);
   }
 
   async addJournal(id: number, level: JournalLevel, text: string): Promise<void> {

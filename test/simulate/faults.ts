@@ -5,7 +5,14 @@ export type CallFault = "before" | "after" | "conflict" | "stale" | "late" | "ki
 export const CALL_FAULTS: readonly CallFault[] = ["before", "after", "conflict", "stale", "late", "killed"];
 
 const READS = new Set([
-  ...["netbox.devices", "netbox.device", "netbox.changes", "netbox.changedSince", "netbox.journalHas"],
+  ...[
+    "netbox.devices",
+    "netbox.device",
+    "netbox.changes",
+    "netbox.changedSince",
+    "netbox.gatewaysOf",
+    "netbox.journalHas",
+  ],
   ...["bootPlane.objects", "bootPlane.template", "cluster.nodes", "cluster.pods", "cluster.csrs"],
   ...[
     "cluster.othersApprove",

@@ -1,9 +1,15 @@
 import { minor, type Row, type World } from "./world.ts";
 
-/** A device's custom fields as they are read: every defined one, selections as {value,label} from 4.7 on. */
-export function fieldsRead(world: World, row: Row): Record<string, unknown> {
+/** The custom fields that are defined for a type of objects. */
+export function fieldsOf(world: World, type: string): Row[] {
+  const isOf = ({ object_types: types }: Row) => Array.isArray(types) && types.includes(type);
+  return [...world.tables["custom-fields"].values()].filter(isOf);
+}
+
+/** An object's custom fields as they are read: every defined one, selections as {value,label} from 4.7 on. */
+export function fieldsRead(world: World, type: string, row: Row): Record<string, unknown> {
   const stored = asRecord(row.custom_fields);
-  const names = [...world.tables["custom-fields"].values()].sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1));
+  const names = fieldsOf(world, type).sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1));
   return Object.fromEntries(
     names.map((field) => {
       const value = stored[String(field.name)] ?? null;
@@ -19,13 +25,14 @@ export function fieldsRead(world: World, row: Row): Record<string, unknown> {
 /** Merges a written `custom_fields` into the stored ones. Faults have NetBox's own form. */
 export function fieldsWritten(
   world: World,
+  type: string,
   stored: unknown,
   written: unknown,
 ): { readonly value: Record<string, unknown> } | { readonly fault: Record<string, unknown> } {
   if (written === null) return { fault: { custom_fields: ["This field may not be null."] } };
   const merged = { ...asRecord(stored) };
   for (const [name, value] of Object.entries(asRecord(written))) {
-    const field = [...world.tables["custom-fields"].values()].find((each) => each.name === name);
+    const field = fieldsOf(world, type).find((each) => each.name === name);
     if (field === undefined) {
       return { fault: { custom_fields: { [name]: `Custom field '${name}' does not exist for this object type.` } } };
     }

@@ -1,3 +1,4 @@
+import { BlockList, isIP } from "node:net";
 import { type ChoiceSet, choices } from "./choices.ts";
 import type { Row, TableName, World } from "./world.ts";
 
@@ -76,6 +77,16 @@ const macsOf = (world: World, interfaceId: number) =>
   [...world.tables["mac-addresses"].values()]
     .filter((row) => row.assigned_object_id === interfaceId)
     .map((row) => row.mac_address);
+function holds(prefix: string, value: string): boolean {
+  const [network = "", length = ""] = prefix.split("/");
+  const [address = "", own = ""] = value.split("/");
+  const family = (text: string) => (isIP(text) === 6 ? "ipv6" : "ipv4");
+  if (isIP(address) === 0 || family(address) !== family(network) || (own !== "" && Number(own) < Number(length)))
+    return false;
+  const list = new BlockList();
+  list.addSubnet(network, Number(length), family(network));
+  return list.check(address, family(address));
+}
 const micros = (value: string) => value.replace(/Z$|\+00:00$/, "").padEnd(26, "0");
 
 const common: Record<string, Filter> = {
@@ -135,6 +146,11 @@ const byTable: Partial<Record<TableName, Record<string, Filter>>> = {
   },
   "mac-addresses": { ...assignedFilters, mac_address: mac((_world, row) => [row.mac_address]) },
   "ip-addresses": { ...assignedFilters, address: text(own("address")) },
+  prefixes: {
+    prefix: text(own("prefix")),
+    // What is no address holds for no prefix.
+    contains: { keep: (_world, row, values) => values.every((value) => holds(String(row.prefix), value)) },
+  },
   "journal-entries": {
     assigned_object_type: text(own("assigned_object_type")),
     assigned_object_id: number(own("assigned_object_id")),

@@ -213,6 +213,27 @@ export const models: Partial<Record<TableName, Model>> = {
       return twin === undefined ? null : { address: [`Duplicate IP address found in global table: ${twin.address}`] };
     },
   },
+  prefixes: {
+    table: "prefixes",
+    type: "ipam.prefix",
+    verbose: "Prefix",
+    rules: { ...described, prefix: address, status: oneOf(choices.addressStatus) },
+    required: ["prefix"],
+    defaults: {
+      ...nulls("vrf scope_type scope_id scope tenant vlan role owner"),
+      status: "active",
+      is_pool: false,
+      mark_utilized: false,
+      description: "",
+      comments: "",
+      tags: [],
+      custom_fields: {},
+    },
+    check(world, row) {
+      const twin = [...world.tables.prefixes.values()].find((each) => each.id !== row.id && each.prefix === row.prefix);
+      return twin === undefined ? null : { prefix: [`Duplicate prefix found in global table: ${twin.prefix}`] };
+    },
+  },
   "journal-entries": {
     table: "journal-entries",
     type: "extras.journalentry",

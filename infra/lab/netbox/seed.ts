@@ -46,6 +46,7 @@ export function seed(world: World, options: SeedOptions): void {
     if ("faults" in made) throw new Error(`the seed is refused: ${JSON.stringify(made.faults)}`);
     return made.after;
   };
+  add("custom-fields", { object_types: ["ipam.prefix"], type: "text", name: "gateway", label: "gateway" });
   for (const [name, type] of Object.entries(fields)) {
     const extra = selections[name];
     const set =

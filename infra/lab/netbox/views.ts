@@ -11,6 +11,7 @@ export type View = (scene: Scene, row: Row) => Record<string, unknown>;
 
 const paths: Partial<Record<TableName, string>> = {
   "ip-addresses": "ipam",
+  prefixes: "ipam",
   "journal-entries": "extras",
   "custom-fields": "extras",
   "custom-field-choice-sets": "extras",
@@ -33,7 +34,7 @@ export function displayOf(table: TableName, row: Row): string {
   if (table === "journal-entries") {
     return `${row.created.slice(0, 16).replace("T", " ")} (${choice(choices.journalKind, row.kind)?.label})`;
   }
-  return String(row.mac_address ?? row.address ?? row.model ?? row.name ?? row.id);
+  return String(row.mac_address ?? row.address ?? row.prefix ?? row.model ?? row.name ?? row.id);
 }
 
 /** The short form by which one object stands in another. */
@@ -144,7 +145,7 @@ const device: View = (scene, row) => {
     oob_ip: address(row.oob_ip),
     config_context: {},
     interface_count: count(scene, "interfaces", "device", row.id),
-    ...tail(row, fieldsRead(scene.world, row)),
+    ...tail(row, fieldsRead(scene.world, "dcim.device", row)),
   };
 };
 
@@ -215,6 +216,16 @@ const ipAddress: View = (scene, row) => ({
   ...tail(row),
 });
 
+const prefix: View = (scene, row) => ({
+  ...head(scene, "prefixes", row),
+  ...row,
+  family: family(row.prefix),
+  status: choice(choices.addressStatus, row.status),
+  children: 0,
+  _depth: 0,
+  ...tail(row, fieldsRead(scene.world, "ipam.prefix", row)),
+});
+
 const journalEntry: View = (scene, row) => ({
   ...head(scene, "journal-entries", row),
   ...row,
@@ -259,6 +270,7 @@ const special: Partial<Record<TableName, View>> = {
   cables: cable,
   "mac-addresses": macAddress,
   "ip-addresses": ipAddress,
+  prefixes: prefix,
   "journal-entries": journalEntry,
   "object-changes": objectChange,
   "custom-fields": customField,

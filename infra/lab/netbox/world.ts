@@ -16,6 +16,7 @@ export const TABLES = [
   "cables",
   "mac-addresses",
   "ip-addresses",
+  "prefixes",
   "journal-entries",
   "custom-field-choice-sets",
   "custom-fields",

@@ -1,4 +1,4 @@
-import { fieldsWritten } from "./custom-fields.ts";
+import { fieldsOf, fieldsWritten } from "./custom-fields.ts";
 import type { Model } from "./rules.ts";
 import { insert, type Row, save, stamp, type World } from "./world.ts";
 
@@ -24,8 +24,8 @@ export function parseBody(
     else row[model.renamed?.[name] ?? name] = parsed.value;
   }
   if (Object.keys(faults).length > 0) return { faults };
-  if ("custom_fields" in body && model.table === "devices") {
-    const fields = fieldsWritten(world, row.custom_fields, body.custom_fields);
+  if ("custom_fields" in body && "custom_fields" in model.defaults) {
+    const fields = fieldsWritten(world, model.type, row.custom_fields, body.custom_fields);
     if ("fault" in fields) return { faults: fields.fault };
     row.custom_fields = fields.value;
   }
@@ -37,9 +37,9 @@ export function parseBody(
 export function create(world: World, model: Model, body: Readonly<Record<string, unknown>>): Written {
   const parsed = parseBody(world, model, body, null);
   if ("faults" in parsed) return parsed;
-  const unset = [...world.tables["custom-fields"].values()].map((field) => [field.name, field.default ?? null]);
+  const unset = fieldsOf(world, model.type).map((field) => [field.name, field.default ?? null]);
   const custom =
-    model.table === "devices" ? { ...Object.fromEntries(unset), ...Object(parsed.row.custom_fields) } : null;
+    "custom_fields" in model.defaults ? { ...Object.fromEntries(unset), ...Object(parsed.row.custom_fields) } : null;
   const after = insert(world, model.table, custom === null ? parsed.row : { ...parsed.row, custom_fields: custom });
   if (model.table === "cables") connect(world, [after.a, after.b], after.id);
   return { before: null, after };

@@ -14,6 +14,8 @@ export interface FieldNames {
   readonly sbatLevel: string;
   readonly fleetRun: string;
   readonly fleetIdentity: string;
+  /** Of prefixes; all others are of devices. */
+  readonly gateway: string;
 }
 
 export const defaultFieldNames: FieldNames = {
@@ -31,4 +33,5 @@ export const defaultFieldNames: FieldNames = {
   sbatLevel: "sbat_level",
   fleetRun: "fleet_run",
   fleetIdentity: "fleet_identity",
+  gateway: "gateway",
 };

@@ -7,6 +7,7 @@ import { addJournal, journalHas, readChanges } from "./journal.ts";
 import { recordMac } from "./macs.ts";
 import { readMoved } from "./moved.ts";
 import { patchDevice } from "./patch.ts";
+import { readGateways } from "./prefixes.ts";
 import { read, version } from "./schema.ts";
 
 export interface NetBoxOptions extends NetBoxConnection {
@@ -40,6 +41,7 @@ export function createNetBox(options: NetBoxOptions): NetBoxPort {
     device: (id) => readDevice(reader, id),
     patchDevice: (id, patch, lastUpdated) => patchDevice(reader, id, patch, lastUpdated),
     changes: (id) => readChanges(client, id, names),
+    gatewaysOf: (address) => readGateways(client, address, names),
     addJournal: (id, level, text) => addJournal(client, id, level, text),
     journalHas: (id, mark) => journalHas(client, id, mark),
     recordMac: (deviceId, interfaceId, mac) => recordMac(client, deviceId, interfaceId, mac),

@@ -70,6 +70,13 @@ export const journalRow = z.object({
 });
 export const JOURNAL_FIELDS = Object.keys(journalRow.shape).join(",");
 
+export const prefixRow = z.object({
+  id: z.int(),
+  prefix: z.string(),
+  custom_fields: z.record(z.string(), z.unknown()),
+});
+export const PREFIX_FIELDS = Object.keys(prefixRow.shape).join(",");
+
 /** Reads a custom field that is text or a selection; anything else in it reads as null. */
 export function textField(fields: Readonly<Record<string, unknown>>, name: string): string | null {
   const text = selection.safeParse(fields[name]);

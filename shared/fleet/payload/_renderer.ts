@@ -10,6 +10,8 @@ export interface RenderInput {
   readonly mac: string;
   /** Address with prefix length. */
   readonly address: string;
+  /** Of the address's prefix in NetBox, before the class's; null: the class's. */
+  readonly gateway: string | null;
   /** The node's own bootstrap token, "id.secret"; null for what joins no cluster. */
   readonly token: string | null;
   /** FLEET_TALOS_SECRETS_FILE, parsed. */

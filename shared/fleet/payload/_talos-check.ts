@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { inNetworks } from "../networks.ts";
 import type { RenderInput } from "./_renderer.ts";
 
 const certificateOnly = z.strictObject({ crt: z.string().min(1), key: z.literal("") });
@@ -71,8 +72,12 @@ export function talosFaults(documents: readonly unknown[], input: RenderInput): 
     | undefined;
   if (host?.hostname !== input.name) faults.push("HostnameConfig is not the device's name");
   const link = rest.find((d) => named.safeParse(d).data?.kind === "LinkConfig") as
-    | { addresses?: unknown[] }
+    | { addresses?: unknown[]; routes?: { gateway?: unknown }[] }
     | undefined;
   if (link?.addresses?.length !== 1) faults.push("LinkConfig does not hold exactly one address");
+  const gateway = String(link?.routes?.[0]?.gateway);
+  // A link-local one is on every link.
+  if (!inNetworks(gateway, [input.address, "fe80::/10"]))
+    faults.push(`gateway ${gateway} lies outside of the network of ${input.address}`);
   return faults;
 }

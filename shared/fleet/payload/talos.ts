@@ -74,7 +74,7 @@ function render(input: RenderInput): Rendered {
       kind: "LinkConfig",
       name: "net0",
       addresses: [{ address: input.address }],
-      routes: [{ gateway: network.gateway }],
+      routes: [{ gateway: input.gateway ?? network.gateway }],
     },
     {
       apiVersion: "v1alpha1",

@@ -41,11 +41,12 @@ beforeAll(async () => {
   };
 });
 afterAll(() => world.close());
-beforeEach(async () => {
+const again = async () => {
   const stored = await world.deps.world.records.get(7);
   if (stored !== null) await world.deps.world.records.remove(7, stored.resourceVersion);
   await world.mint();
-});
+};
+beforeEach(again);
 const tried = (change: Partial<ConfirmClaims> = {}) => mint(world.deps, aDevice(), aRun(), { ...CLAIMS, ...change });
 const withConfig = (change: Partial<ConfigRecord>) =>
   updateRecord(world.deps.world, aDevice(), (r) => ({ ...r, config: r.config && { ...r.config, ...change } }));
@@ -99,6 +100,50 @@ it.each(["this run", "an earlier run"])(
 it.each(["served", "lost"] as const)("of a run whose configuration is %s there is no second code", async (state) => {
   await withConfig({ state });
   expect(await tried()).toMatchObject({ ok: false, code: "run-preparing" });
+  expect((await world.record()).config?.codeHash).toBe(codeHash(CODE));
+});
+
+const gatewayRead = async () => {
+  world.deps.world.netbox.owner(7, { status: "planned" });
+  const minted = await tried();
+  if (!minted.ok) return minted;
+  return (await world.read(`uuid=${UUID}&code=${minted.code}`)).body.match(/gateway: (\S+)/)?.[1];
+};
+
+it("the gateway of the address's nearest prefix goes before the class's", async () => {
+  const { netbox } = world.deps.world;
+  expect(await gatewayRead()).toBe("10.0.0.1");
+  await again();
+  netbox.gateways = [
+    { prefix: "10.0.0.0/8", gateway: "10.9.9.9" },
+    { prefix: "10.0.0.0/24", gateway: "10.0.0.254" },
+    { prefix: "10.0.1.0/25", gateway: "10.0.1.1" },
+  ];
+  expect(await gatewayRead()).toBe("10.0.0.254");
+  netbox.gateways = [];
+});
+
+it.each([
+  ["outside of its prefix", [{ prefix: "10.0.0.0/24", gateway: "10.0.1.1" }], "lies outside of it"],
+  ["no address", [{ prefix: "10.0.0.0/24", gateway: "router" }], "is no address"],
+  ["out of the node's reach", [{ prefix: "10.0.0.0/16", gateway: "10.0.255.1" }], "outside of the network of"],
+  [
+    "one of two",
+    [
+      { prefix: "10.0.0.0/24", gateway: "10.0.0.1" },
+      { prefix: "10.0.0.0/24", gateway: "10.0.0.2" },
+    ],
+    "more than once",
+  ],
+])("a gateway in NetBox that is %s: no code, and the words say why", async (_name, gateways, words) => {
+  const { netbox } = world.deps.world;
+  netbox.gateways = gateways;
+  expect(await gatewayRead()).toMatchObject({
+    ok: false,
+    code: "pin-incomplete",
+    detail: expect.stringContaining(words),
+  });
+  netbox.gateways = [];
   expect((await world.record()).config?.codeHash).toBe(codeHash(CODE));
 });
 

@@ -2,6 +2,7 @@ import { describe } from "vitest";
 import { createNetBox } from "../../../shared/adapters/netbox/netbox.ts";
 import { netboxContract } from "../../contracts/netbox.ts";
 import { netboxMovedContract } from "../../contracts/netbox-moved.ts";
+import { netboxPrefixesContract } from "../../contracts/netbox-prefixes.ts";
 import { prepareNetBox } from "./prepare.ts";
 
 /** A running NetBox: PEER_NETBOX_URL, PEER_NETBOX_ADMIN_TOKEN (user `admin`), PEER_NETBOX_TOKEN (user `fleetd`), PEER_NETBOX_ROLE. */
@@ -23,4 +24,5 @@ describe("a real NetBox", () => {
   };
   netboxContract(fixture);
   netboxMovedContract(fixture);
+  netboxPrefixesContract(fixture);
 });

@@ -52,6 +52,8 @@ export async function prepareNetBox(url: string, adminToken: string, role: strin
       ...(set === null ? {} : { choice_set: set }),
     });
   }
+  const gateway = { object_types: ["ipam.prefix"], type: "text", name: "gateway", label: "gateway" };
+  await ensure(owner, "/api/extras/custom-fields/", "name=gateway", gateway);
   const named = (name: string, slug: string) => ({ name, slug });
   const maker = await ensure(owner, "/api/dcim/manufacturers/", "slug=acme", named("Acme", "acme"));
   const type = (model: string, slug: string, height: number) =>

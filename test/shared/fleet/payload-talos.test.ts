@@ -35,6 +35,7 @@ function input(change: Partial<RenderInput> = {}): RenderInput {
     disk: { device: "nvme0n1", serial: "S4XYNX0R123456" },
     mac: "52:54:00:00:00:07",
     address: "10.0.0.7/24",
+    gateway: null,
     token: "abcdef.0123456789abcdef",
     talosSecrets: SECRETS,
     identityFiles: { "ldevid.pem": "-----BEGIN CERTIFICATE-----\n" },
@@ -94,6 +95,12 @@ describe("Talos worker configuration (facts/talos.md 4.2)", () => {
 
   it.each([
     ["no token", { token: null }, /token/],
+    ["a gateway out of reach", { gateway: "10.0.1.1" }, /gateway 10\.0\.1\.1 lies outside/],
+    [
+      "an address whose class's gateway is out of reach",
+      { address: "10.7.0.7/24" },
+      /gateway 10\.0\.0\.1 lies outside/,
+    ],
     ["no secret bundle", { talosSecrets: { cluster: {} } }, /gen secrets/],
   ])("refuses: %s", (_what, change, words) => {
     const rendered = talos.render(input(change as Partial<RenderInput>));

@@ -127,6 +127,10 @@ export class SimNetBox implements NetBoxPort {
     this.#watch.journaled(line);
   }
 
+  async gatewaysOf(): Promise<[]> {
+    return [];
+  }
+
   async journalHas(id: number, mark: string): Promise<boolean> {
     return this.journal.some((entry) => entry.deviceId === id && entry.text.includes(mark));
   }
