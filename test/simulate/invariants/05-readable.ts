@@ -16,8 +16,8 @@ export const readable: Invariant = {
       const record = recordOf(sim, deviceId);
       const isRight = row?.status === "planned" && record?.config?.state === "unread";
       const isServing = record?.config?.state === "serving";
-      // A store that failed when the serving ended keeps the sealed payload until its TTL: the record lets nobody read it.
-      const isLeft = record?.config?.state === "served" && sim.ledger.troubledServings.has(deviceId);
+      // A store that failed when the serving ended keeps the sealed payload until the pass that drops what is owed.
+      const isLeft = record?.due.some((work) => work.do === "drop-config") ?? false;
       if (!lost && !isLeft && !isRight && !isServing && row !== undefined && (await sim.store.holds(deviceId)))
         return `device ${deviceId} (${row.status}) has a configuration in the store, ${record?.config?.state ?? "none"} by its record`;
     }
