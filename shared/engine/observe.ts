@@ -35,7 +35,6 @@ export async function currentClasses(world: Pick<World, "policy">): Promise<Clas
 }
 
 export interface LookContext extends Classes {
-  readonly passStartMs: number;
   readonly trigger: Observed["trigger"];
   readonly wholeFleet: WholeFleet;
 }
@@ -109,7 +108,6 @@ export async function observeDevice(
   return {
     nowMs: world.clock.nowMs(),
     template: template?.data ?? null,
-    passStartMs: context.passStartMs,
     trigger: context.trigger,
     device,
     conflict: asksForRun(device, record, context.trigger) ? await context.wholeFleet.conflictOf(device, record) : null,

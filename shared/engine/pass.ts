@@ -36,7 +36,6 @@ export async function passForDevice(
   return withDeviceLock(world, { id: deviceId }, async () => {
     const context = {
       ...(await currentClasses(world)),
-      passStartMs: world.clock.nowMs(),
       trigger,
       wholeFleet: new WholeFleet(world),
     };
@@ -164,7 +163,7 @@ async function onePass(world: World, keepLock: () => Promise<void>): Promise<Pas
   const records = await readRecords(world, round);
   const wholeFleet = new WholeFleet(world);
   if (round.whole && world.settings.shard === null) wholeFleet.know(round.devices, records, round.startMs);
-  const context = { ...policy, passStartMs: round.startMs, trigger: "pass" as const, wholeFleet };
+  const context = { ...policy, trigger: "pass" as const, wholeFleet };
   const { after, ...report } = await tendAll(world, round, records, context, keepLock);
   await closePass(world, round, after);
   return report;

@@ -44,7 +44,7 @@ async function recordsOf(world: World, devices: readonly Device[], stored: reado
 }
 
 async function context(world: World, wholeFleet: WholeFleet): Promise<LookContext> {
-  return { ...(await currentClasses(world)), passStartMs: world.clock.nowMs(), trigger: "pass", wholeFleet };
+  return { ...(await currentClasses(world)), trigger: "pass", wholeFleet };
 }
 
 /** The next pass for one device, with nothing done. Null where NetBox has no device of that name. @throws PortError */

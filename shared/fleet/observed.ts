@@ -9,8 +9,6 @@ import type { DeviceRecord } from "./record.ts";
 /** All that one look at a device saw; null stands for a peer that did not answer. */
 export interface Observed {
   readonly nowMs: number;
-  /** When this pass began: a line due before is looked up before it is said. */
-  readonly passStartMs: number;
   readonly trigger: "pass" | "confirm";
   readonly device: Device;
   /** Sentence naming what the device shares with another, or null. */

@@ -82,7 +82,6 @@ export class Model {
   observed(trigger: Observed["trigger"] = "pass"): Observed {
     return {
       nowMs: this.nowMs,
-      passStartMs: this.nowMs,
       trigger,
       device: this.device,
       conflict: this.conflict,
