@@ -76,7 +76,9 @@ export function statusOf(code: RefusalCode | "internal"): number {
 }
 
 /** Seconds after which another try may help; absent where waiting helps nothing. */
-function retryAfterSeconds(status: number): number | null {
+function retryAfterSeconds(code: RefusalCode | "internal", status: number): number | null {
+  // What is not held now is not held later: a person asked for what there is not.
+  if (code === "nothing-to-accept") return null;
   if (status === 409) return 30;
   if (status === 429) return 60;
   return status === 503 ? 10 : null;
@@ -94,7 +96,7 @@ export function problem(
 ): Response {
   const status = statusOf(code);
   const headers: Record<string, string> = { "content-type": "application/problem+json", "cache-control": "no-store" };
-  const retry = retrySeconds ?? retryAfterSeconds(status);
+  const retry = retrySeconds ?? retryAfterSeconds(code, status);
   if (retry !== null) headers["retry-after"] = String(retry);
   return new Response(
     JSON.stringify({ type: `https://fleetd.dev/problems/${code}`, title: code, status, code, detail, ...extra }),

@@ -71,6 +71,8 @@ describe("a held request", () => {
       const got = await accept({ device: "w1", what });
       expect([got.status, got.json().code]).toEqual([409, "nothing-to-accept"]);
       expect(got.json().detail).toBe(`w1 has no held ${what} to accept`);
+      // Waiting helps nothing.
+      expect(got.header("retry-after")).toBeUndefined();
     }
     expect((await world.deps.world.records.get(7))?.text).toBe(before);
     await accept({ device: "w1" });
