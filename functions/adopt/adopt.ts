@@ -1,35 +1,17 @@
 import type { Context } from "hono";
 import { recordedIdentity } from "../../shared/attest/node-certificate.ts";
-import type { RefusalCode } from "../../shared/attest/verdict.ts";
 import { conflictOf, inventory } from "../../shared/engine/inventory.ts";
 import { currentClasses } from "../../shared/engine/observe.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
-import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
+import { approvedDigests } from "../../shared/fleet/binding.ts";
 import { freezeClass } from "../../shared/fleet/class.ts";
-import type { Device } from "../../shared/fleet/device.ts";
+import { adoptionWait, conflictWait } from "../../shared/fleet/plan/owner-waits.ts";
 import { withAdoptedIdentity } from "../../shared/fleet/plan/renewal.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { problem } from "../../shared/runtime/problem.ts";
 import { adoptRequest } from "./schema.ts";
 import { shownCertificates, shownProblem } from "./shown.ts";
-
-/** Why NetBox and git as they are admit no adoption of this device, whatever certificates it has. */
-async function deviceProblem(
-  deps: Deps,
-  device: Device,
-  approved: readonly string[],
-): Promise<{ code: RefusalCode; detail: string } | null> {
-  const { name, status } = device;
-  if (status !== "active")
-    return { code: "not-expected", detail: `${name} is ${status}: only an active device has a running node to adopt` };
-  if (approved.length === 0)
-    return { code: "ek-not-approved", detail: `approved_eks binds no TPM to ${name}: approve its EK first` };
-  if (outsidePins((await deps.world.policy.current()).ekPins, name, approved))
-    return { code: "ek-not-pinned", detail: "a NetBox binding lies outside FLEET_EK_PINS" };
-  const conflict = await conflictOf(deps.world, device.id);
-  return conflict === null ? null : { code: "inventory-conflict", detail: `${name} ${conflict}: correct NetBox` };
-}
 
 /** POST /devices/{name}/adopt: a running node's certificates in; they are its recorded identity from now on. */
 export async function adopt(deps: Deps, c: Context, name: string): Promise<Response> {
@@ -42,7 +24,9 @@ export async function adopt(deps: Deps, c: Context, name: string): Promise<Respo
   const device = listed === undefined ? null : await world.netbox.device(listed.id);
   if (device === null || device.name !== name) return problem("not-found", "no device of the fleet has that name");
   const approvedEks = approvedDigests(device.approvedEks);
-  const unfit = await deviceProblem(deps, device, approvedEks);
+  const unfit =
+    adoptionWait(device, (await world.policy.current()).ekPins) ??
+    conflictWait(device, await conflictOf(world, device.id));
   if (unfit !== null) return problem(unfit.code, unfit.detail);
   const { classes, classInputs } = await currentClasses(world);
   const now = freezeClass(device.fleetClass, classes, classInputs);

@@ -5,10 +5,11 @@ import type { RenewClaims } from "../../shared/attest/session.ts";
 import type { RefusalCode } from "../../shared/attest/verdict.ts";
 import { conflictOf, inventory } from "../../shared/engine/inventory.ts";
 import { loadRecord, updateRecord } from "../../shared/engine/records.ts";
-import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
+import { approvedDigests } from "../../shared/fleet/binding.ts";
 import type { ReasonOf } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
-import { isInstalledSerial, nodeNameIn } from "../../shared/fleet/installed-name.ts";
+import { nodeNameIn } from "../../shared/fleet/installed-name.ts";
+import { certificateWait, conflictWait, namesakeWait, type OwnerWait } from "../../shared/fleet/plan/owner-waits.ts";
 import { withAttention } from "../../shared/fleet/plan/quarantine.ts";
 import { type IdentityUse, identityUse, RENEWAL, renewalBar } from "../../shared/fleet/plan/renewal.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
@@ -64,24 +65,14 @@ export async function admitted(deps: Deps, claims: RenewClaims): Promise<Admitte
 
 /** What NetBox or git says of the device that its certificates contradict. */
 async function deviceFault(
-  deps: Deps,
+  { world }: Deps,
   device: Device,
   node: { readonly commonName: string; readonly nodeName: string; readonly chassisSerial: string },
-): Promise<{ code: ReasonOf<"MachineWaits">; detail: string } | null> {
-  const { world } = deps;
-  const approved = approvedDigests(device.approvedEks);
-  const { commonName, nodeName, chassisSerial } = node;
-  if (!isInstalledSerial(device, { serial: chassisSerial }) || commonName !== nodeCommonName(nodeName, approved))
-    return { code: "identity-changed", detail: `serial or approved EKs of ${device.name} are not its certificate's` };
-  if (outsidePins((await world.policy.current()).ekPins, device.name, approved))
-    return { code: "ek-not-pinned", detail: "a NetBox binding lies outside FLEET_EK_PINS" };
-  const devices = await inventory(world);
-  const conflict = await conflictOf(world, device.id, devices);
-  if (conflict !== null) return { code: "inventory-conflict", detail: `${device.name} ${conflict}: correct NetBox` };
-  const namesake = devices.some((d) => d.id !== device.id && d.status !== "offline" && d.name === nodeName);
-  if (!namesake) return null;
-  return {
-    code: "inventory-conflict",
-    detail: `the node was installed as ${nodeName}, which is another device's name now: provision ${device.name} again`,
-  };
+): Promise<OwnerWait<ReasonOf<"MachineWaits">> | null> {
+  const approvedCommonName = nodeCommonName(node.nodeName, approvedDigests(device.approvedEks));
+  const wait = certificateWait(device, { ...node, approvedCommonName }, (await world.policy.current()).ekPins);
+  if (wait !== null) return wait;
+  const fleet = await inventory(world);
+  const conflict = await conflictOf(world, device.id, fleet);
+  return conflictWait(device, conflict) ?? namesakeWait(device, node.nodeName, fleet);
 }
