@@ -1,3 +1,4 @@
+import { acceptAct } from "./actors/accept.ts";
 import { machineAct } from "./actors/machines.ts";
 import { ownerAct } from "./actors/owner.ts";
 import { peerAct } from "./actors/peers.ts";
@@ -5,6 +6,7 @@ import { deliver, startPass } from "./actors/requests.ts";
 import { troubleAct } from "./actors/trouble.ts";
 import type { Decision } from "./decision.ts";
 import { type CallFault, fits } from "./faults.ts";
+import { at } from "./random.ts";
 import type { Sim } from "./sim.ts";
 import type { Call, Task } from "./task.ts";
 
@@ -37,8 +39,8 @@ async function go(sim: Sim, task: Task, n: number, fault: CallFault | undefined)
 }
 
 /** Runs a task to its end without anybody between; sleeps take their time. */
-export async function finish(sim: Sim, task: Task): Promise<void> {
-  for (let n = 0; n < MANY_CALLS && !task.gone && sim.violation === null; n++) {
+export async function finish(sim: Sim, task: Task, calls = MANY_CALLS): Promise<void> {
+  for (let n = 0; n < calls && !task.gone && sim.violation === null; n++) {
     if (ready(sim, task).length === 0) {
       const wakes = Math.min(...task.waiting.map((call) => call.notBeforeMs));
       if (!Number.isFinite(wakes)) return;
@@ -47,7 +49,7 @@ export async function finish(sim: Sim, task: Task): Promise<void> {
     await go(sim, task, 0, undefined);
     sim.step++;
   }
-  if (!task.gone && sim.violation === null && !task.background)
+  if (!task.gone && sim.violation === null && !task.background && calls === MANY_CALLS)
     sim.fail(13, `${task.kind} ${task.id} makes call after call and does not end`);
 }
 
@@ -61,7 +63,7 @@ export async function apply(sim: Sim, decision: Decision): Promise<boolean> {
       const task = sim.tasks.get(decision.task);
       if (task === undefined) return false;
       if (decision.do === "go") return go(sim, task, decision.n ?? 0, decision.fault);
-      await finish(sim, task);
+      await finish(sim, task, decision.calls);
       return true;
     }
     case "tick":
@@ -70,10 +72,13 @@ export async function apply(sim: Sim, decision: Decision): Promise<boolean> {
       return true;
     case "pass": {
       sim.say(`pass ${decision.id}:`);
-      const task = await startPass(sim, decision.id, decision.skewMs ?? 0);
+      const task = await startPass(sim, decision.id, decision.skewMs ?? 0, at(sim.shards, decision.shard ?? 0));
       if (task.gone) sim.tasks.delete(task.id);
       return true;
     }
+    case "accept":
+      sim.say(`# an administrator accepts ${decision.what} (device ${decision.device + 1})`);
+      return acceptAct(sim, decision);
     case "hook": {
       const [hook] = sim.hooks.splice(decision.n % Math.max(sim.hooks.length, 1), 1);
       if (hook === undefined) return false;

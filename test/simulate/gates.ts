@@ -41,7 +41,7 @@ export function worldOf(sim: Sim, task: Task): World {
     policy: { current: async () => POLICY },
     clock: { nowMs: () => sim.nowMs + task.process.skewMs },
     entropy: { bytes: (count) => bytesOf(`${sim.seed} ${task.id} ${task.draws++}`, count) },
-    settings: sim.settings,
+    settings: { ...sim.settings, shard: task.shard },
     event: ({ text }) => sim.ledger.texts.push(text),
   };
 }

@@ -17,12 +17,14 @@ export interface Board {
   booted: BootKind | null;
 }
 
-export type BootKind = "good" | "foreign";
+/** HookOS or the installed system, signed by whom the profile accepts or by somebody else. */
+export type BootKind = "good" | "foreign" | "os" | "os-foreign";
 
 export const accepted = fakeAuthority("Simulated boot authority");
 const foreign = fakeAuthority("Somebody's boot authority");
 export const issuer = fakeAuthority("Simulated issuer");
 export const COMMAND_LINE = "console=ttyS0 fleet_hookos=1";
+export const OS_COMMAND_LINE = "talos.platform=metal fleet_os=1";
 
 const folder = mkdtempSync(join(tmpdir(), "fleetd-simulate-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -32,7 +34,7 @@ const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.expor
 const measured = new Map<BootKind, ReturnType<typeof measureBoot>>();
 
 function measuredAs(kind: BootKind): ReturnType<typeof measureBoot> {
-  const authority = (kind === "good" ? accepted : foreign).der;
+  const authority = (kind === "good" || kind === "os" ? accepted : foreign).der;
   const made =
     measured.get(kind) ??
     measureBoot({
@@ -40,7 +42,7 @@ function measuredAs(kind: BootKind): ReturnType<typeof measureBoot> {
       authority,
       dbCertificates: [authority],
       secureBoot: true,
-      commandLine: COMMAND_LINE,
+      commandLine: kind === "good" || kind === "foreign" ? COMMAND_LINE : OS_COMMAND_LINE,
     });
   measured.set(kind, made);
   return made;

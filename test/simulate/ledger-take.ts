@@ -1,5 +1,10 @@
-import type { Event } from "./ledger.ts";
+import type { Event, Ledger } from "./ledger.ts";
 import type { Sim } from "./sim.ts";
+
+/** No system is there that fleetd remembers. */
+function isUninstalled(ledger: Ledger, { deviceId }: { readonly deviceId: number }): boolean {
+  return !ledger.installed.has(deviceId) || ledger.lostSince(0, deviceId, "record", "records");
+}
 
 /** Writes an event down, after it was judged. */
 export function take(sim: Sim, event: Event): void {
@@ -13,11 +18,26 @@ export function take(sim: Sim, event: Event): void {
         step: sim.step,
         atMs: sim.nowMs,
         requestAtMs: request?.atMs ?? 0,
-        firstInstall:
-          workflow.kind === "provision" && request?.planned === true && !ledger.installed.has(workflow.deviceId),
+        firstInstall: workflow.kind === "provision" && request?.planned === true && isUninstalled(ledger, workflow),
       });
       return;
     }
+    case "created":
+      ledger.made.add(event.workflow.name);
+      return;
+    case "recorded": {
+      const { deviceId, acceptedRequest } = event.record;
+      ledger.wroteRecord(event.record, sim.step);
+      if (acceptedRequest === null || event.by?.kind !== "accept") return;
+      const { kind, request } = acceptedRequest;
+      const key = `${deviceId} ${request.id}`;
+      ledger.accepted.add(key);
+      if (!ledger.requests.has(key)) ledger.requests.set(key, { atMs: request.atMs, planned: kind === "install" });
+      return;
+    }
+    case "issued":
+      ledger.certified.set(event.deviceId, new Set([...(ledger.certified.get(event.deviceId) ?? []), event.machine]));
+      return;
     case "token":
       ledger.secrets.add(event.secret);
       ledger.tokens.set(event.token.id, event.token);

@@ -1,5 +1,8 @@
 import type { BootstrapToken, CsrView } from "../../shared/fleet/cluster.ts";
 import type { Device, DevicePatch } from "../../shared/fleet/device.ts";
+import type { DeviceRecord } from "../../shared/fleet/record.ts";
+import type { IdRange } from "../../shared/ports/netbox.ts";
+import type { BootKind } from "./hardware.ts";
 import type { SimWorkflow } from "./peers/boot-plane.ts";
 import type { JournalLine } from "./peers/netbox.ts";
 import type { Task } from "./task.ts";
@@ -9,17 +12,34 @@ export type Event =
   | { readonly kind: "created"; readonly workflow: SimWorkflow; readonly by: Task | null }
   | { readonly kind: "enabled"; readonly workflow: SimWorkflow; readonly by: Task | null }
   | { readonly kind: "patched"; readonly before: Device; readonly patch: DevicePatch; readonly by: Task | null }
+  /** A record was written over the one before (null: there was none). */
+  | {
+      readonly kind: "recorded";
+      readonly before: DeviceRecord | null;
+      readonly record: DeviceRecord;
+      readonly by: Task | null;
+    }
+  | { readonly kind: "removed"; readonly hardware: string; readonly deviceId: number; readonly by: Task | null }
   | { readonly kind: "journaled"; readonly line: JournalLine; readonly by: Task | null }
   | { readonly kind: "approved"; readonly csr: CsrView; readonly by: Task | null }
   | { readonly kind: "token"; readonly token: BootstrapToken; readonly secret: string; readonly by: Task | null }
   /** A machine got certificates, or an install code, for a device. */
   | { readonly kind: "issued" | "coded"; readonly machine: number; readonly deviceId: number; readonly by: Task }
+  /** A machine's renewal with the certificates of a device was answered with new ones. */
+  | {
+      readonly kind: "renewed";
+      readonly machine: number;
+      readonly deviceId: number;
+      readonly boot: BootKind;
+      readonly by: Task;
+    }
   /** A configuration: its first byte is about to go, or its last one went. */
   | {
       readonly kind: "handed" | "served";
       readonly machine: number;
       readonly deviceId: number;
       readonly code: string;
+      readonly address: string;
       readonly by: Task;
     }
   /** A machine wrote to its disk under a Workflow. */
@@ -34,6 +54,16 @@ export interface Enabled {
   readonly atMs: number;
   readonly requestAtMs: number;
   readonly firstInstall: boolean;
+}
+
+export type LossKind = "store" | "record" | "records" | "fleet" | "tinkerbell" | "netbox";
+
+export interface Loss {
+  readonly step: number;
+  readonly atMs: number;
+  readonly what: LossKind;
+  /** Whose record it was, where it was one. */
+  readonly deviceId?: number;
 }
 
 interface RowAt {
@@ -59,13 +89,25 @@ export class Ledger {
   readonly codeHashes = new Map<number, string[]>();
   newestCodeStep = 0;
   /** Lines of the journal by device and mark: whether their writer still held its lock. */
-  readonly marks = new Map<string, { readonly held: boolean }>();
+  readonly marks = new Map<string, { readonly held: boolean; readonly atMs: number }>();
   /** Texts that fleetd wrote anywhere, since they were searched last. */
   texts: string[] = [];
   /** Every owner's entry of the change log, by device: a restored NetBox forgets some. */
   readonly requests = new Map<string, { readonly atMs: number; readonly planned: boolean }>();
   /** Steps at which something was lost or went back. */
-  readonly losses: { readonly step: number; readonly atMs: number; readonly what: string }[] = [];
+  readonly losses: Loss[] = [];
+  /** Names of all Workflows that ever were. */
+  readonly made = new Set<string>();
+  /** Whose boards fleetd certified for a device. */
+  readonly certified = new Map<number, Set<number>>();
+  /** The fleet's epochs as they stood, oldest first; null: there was none. */
+  readonly epochs: { readonly step: number; readonly epochMs: number | null }[] = [];
+  /** Who broke off reading a configuration, by code. */
+  readonly broke = new Map<string, string>();
+  /** Requests that an administrator accepted though they were held: `<device> <id>`. */
+  readonly accepted = new Set<string>();
+  /** In how many complete walks in a row a device was missing: now, and before it was seen at a step. */
+  readonly missed = new Map<number, { readonly walks: number; readonly was: number; readonly seenStep: number }>();
 
   /** Whether an owner ever declared another BMC, or none, for a device that has one. */
   bmcChanged(deviceId: number): boolean {
@@ -78,16 +120,45 @@ export class Ledger {
     return (this.codes.get(deviceId) ?? []).some((code) => this.servings.has(code));
   }
 
-  wroteRecord(deviceId: number, text: string, step: number): void {
-    const hash = /"codeHash":"([0-9a-f]+)"/.exec(text)?.[1];
+  wroteRecord({ deviceId, config }: DeviceRecord, step: number): void {
+    const hash = config?.codeHash;
     const known = this.codeHashes.get(deviceId) ?? [];
     if (hash === undefined || known.includes(hash)) return;
     this.codeHashes.set(deviceId, [...known, hash]);
     this.newestCodeStep = step;
   }
 
-  lostSince(atMs: number, ...what: readonly string[]): boolean {
-    return this.losses.some((loss) => loss.atMs >= atMs && (what.length === 0 || what.includes(loss.what)));
+  /** Whether something of the device was lost or went back since: `record` alone is of one device, the others of all. */
+  lostSince(atMs: number, deviceId: number, ...what: readonly LossKind[]): boolean {
+    return this.losses.some(
+      (loss) => loss.atMs >= atMs && what.includes(loss.what) && (loss.deviceId ?? deviceId) === deviceId,
+    );
+  }
+
+  noteEpoch(step: number, text: string | null): void {
+    const epochMs = text === null ? null : (JSON.parse(text) as { epochMs: number }).epochMs;
+    if (this.epochs.at(-1)?.epochMs !== epochMs) this.epochs.push({ step, epochMs });
+  }
+
+  /** Whether a request of that time was newer than the epoch at some step since. */
+  isAfterEpoch(atMs: number, sinceStep: number): boolean {
+    return this.epochs.some(({ epochMs }, n) => {
+      const next = this.epochs[n + 1];
+      return epochMs !== null && (next === undefined || next.step >= sinceStep) && atMs > epochMs;
+    });
+  }
+
+  /** A list of all devices, or of a shard's, was answered: which of those that there were did it come without? */
+  walked(which: unknown, devices: readonly Device[], step: number): void {
+    if (Array.isArray(which)) return;
+    const { from, to } = (which as IdRange | undefined) ?? { from: 0, to: Number.POSITIVE_INFINITY };
+    const seen = new Set(devices.map(({ id }) => id));
+    for (const id of this.rows.keys()) {
+      if (id < from || id > to) continue;
+      const { walks, was, seenStep } = this.missed.get(id) ?? { walks: 0, was: 0, seenStep: 0 };
+      if (!seen.has(id)) this.missed.set(id, { walks: walks + 1, was, seenStep });
+      else if (walks > 0) this.missed.set(id, { walks: 0, was: walks, seenStep: step });
+    }
   }
 
   rowWas(deviceId: number, sinceStep: number, holds: (row: Device) => boolean): boolean {

@@ -35,6 +35,7 @@ function wrongOf(sim: Sim): string | null {
 /** Invariant 13: with all faults healed and everybody behaving, each device comes to its goal, or says who must act. */
 export async function liveness(sim: Sim): Promise<void> {
   await heal(sim);
+  sim.netbox.show();
   for (const machine of sim.machines) {
     machine.lie = "honest";
     if (machine.bmc !== null) machine.bmc = "good";

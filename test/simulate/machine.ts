@@ -1,5 +1,5 @@
 import { createHash, X509Certificate } from "node:crypto";
-import { type Board, type BootKind, COMMAND_LINE, measure } from "./hardware.ts";
+import { type Board, type BootKind, COMMAND_LINE, measure, OS_COMMAND_LINE } from "./hardware.ts";
 
 /** The answer to begin, as far as a machine reads it. */
 interface Begun {
@@ -12,7 +12,14 @@ interface Begun {
 type Body = Readonly<Record<string, unknown>>;
 
 export type Habit = "good" | "slow" | "refusing" | "dead";
-export type Lie = "honest" | "skips" | "success-after-failed" | "backwards" | "fails";
+export const LIES = ["skips", "success-after-failed", "backwards", "fails", "unordered", "revives"] as const;
+export type Lie = "honest" | (typeof LIES)[number];
+
+/** The certificates that a machine holds: of its own, or what an impostor took from another. */
+export interface Certificates {
+  readonly ldevid: string;
+  readonly lak: string;
+}
 
 /** A machine: its board, disk, BMC, and what runs on it now. */
 export class Machine {
@@ -31,6 +38,13 @@ export class Machine {
   /** The configuration that the system on the disk has read, and its kubelet's state. */
   config: { readonly token: string | null; readonly node: string; readonly run: string } | null = null;
   csr: string | null = null;
+  /** How often the system on the disk asked for its configuration. */
+  reads = 0;
+  /** What its last attestation gave it, and what the installed system holds of that. */
+  offered: Certificates | null = null;
+  certificates: Certificates | null = null;
+  /** A renewal that has begun: fleetd's answer, and whose certificates were shown. */
+  renewing: { readonly answer: Body; readonly of: Machine } | null = null;
   joined = false;
   keys = 0;
   /** HookOS: how far attestation came; the code that it was given. */
@@ -50,8 +64,8 @@ export class Machine {
     this.lie = lie;
     const id = index + 1;
     this.serial = `SN000${id}`;
-    this.uuid = `4c4c4544-0000-4000-8000-00000000000${id}`;
-    this.mac = `52:54:00:00:00:0${id}`;
+    this.uuid = `4c4c4544-0000-4000-8000-0000000000${hex(id)}`;
+    this.mac = `52:54:00:00:00:${hex(id)}`;
     this.diskSerial = `DISK000${id}`;
   }
 
@@ -80,6 +94,7 @@ export class Machine {
     this.phase = "begin";
     this.code = null;
     this.answer = null;
+    this.renewing = null;
     this.busy = false;
   }
 
@@ -131,6 +146,25 @@ export class Machine {
     return { session, signature: base64(this.board.tpm.sign(this.board.ldevid, message)) };
   }
 
+  /** Quote, log and signatures of a renewal by this board's keys; the LDevID key stays the same. */
+  async renewalBody(answer: Body, kind: BootKind): Promise<Body> {
+    const begun = answer as unknown as Begun;
+    const { tpm, ak, ldevid } = this.board;
+    const eventLog = await measure(this.board, kind);
+    const report = Buffer.from(JSON.stringify({ commandLine: OS_COMMAND_LINE }));
+    const fields = [Buffer.from(begun.nonce, "base64"), sha256(report), sha256(ldevid.public)];
+    const quote = tpm.quote(ak, begun.pcrs.bank, begun.pcrs.select, sha256("fleetd renew v1", ...fields));
+    return {
+      session: begun.session,
+      quote: { attest: base64(quote.attest), signature: base64(quote.signature) },
+      pcrs: quote.pcrs,
+      eventLog: base64(eventLog),
+      report: base64(report),
+      ldevid: { public: base64(ldevid.public) },
+      signature: base64(tpm.sign(ldevid, Buffer.concat([Buffer.from("fleetd renew-sign v1"), ...fields]))),
+    };
+  }
+
   /** The code that confirm wrapped for this board. */
   unwrap(answer: Body): string {
     return Buffer.from(this.#activate(answer.installCode as Begun["challenges"][number])).toString();
@@ -153,6 +187,7 @@ export class Machine {
   }
 }
 
+const hex = (id: number): string => id.toString(16).padStart(2, "0");
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 const sha256 = (...parts: (string | Uint8Array)[]) =>
   parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest();

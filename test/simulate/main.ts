@@ -35,6 +35,8 @@ if (![options.from, options.steps].every((n) => Number.isSafeInteger(n)) || Numb
   process.exit(2);
 }
 const started = Date.now();
+/** With --json, stdout has the JSON alone. */
+const tell = options.json ? console.error : console.log;
 const faults = new Map<string, number>();
 let seeds = 0;
 let steps = 0;
@@ -47,14 +49,14 @@ for (let seed = options.from; seed <= options.to; seed++) {
   steps += outcome.steps;
   simulatedMs += outcome.simulatedMs;
   for (const [name, count] of Object.entries(outcome.faults)) faults.set(name, (faults.get(name) ?? 0) + count);
-  if (options.from === options.to) console.log(`trace ${outcome.traceHash}`);
+  if (options.from === options.to) tell(`trace ${outcome.traceHash}`);
   if (outcome.violation === null) continue;
   failed++;
   if (args.includes("--short"))
-    console.log(
+    tell(
       `seed ${seed}: ${outcome.violation.invariant}: ${outcome.violation.text.slice(0, 220)} (${outcome.steps} steps)`,
     );
-  else console.log(storyOf(await shrunk(outcome, SHRINK_MS)));
+  else tell(storyOf(await shrunk(outcome, SHRINK_MS)));
 }
 const seconds = (Date.now() - started) / 1000;
 const told = {

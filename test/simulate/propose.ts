@@ -1,8 +1,16 @@
 import { ready } from "./apply.ts";
 import type { Decision } from "./decision.ts";
 import { CALL_FAULTS } from "./faults.ts";
+import { hunted } from "./hunts.ts";
 import type { Random } from "./random.ts";
 import type { Sim } from "./sim.ts";
+import type { Theme } from "./themes.ts";
+
+/** How much of a run is what its themes want. */
+const HUNTING = 0.5;
+
+/** Calls that a task does at once; null: all that it has left. */
+const PIECES = [null, null, null, 3, 8, 20] as const;
 
 /** How rough a run is: what the seed draws once. */
 export interface Weather {
@@ -17,13 +25,16 @@ export interface Weather {
   readonly rounds: number;
 }
 
-export function weatherOf(random: Random): Weather {
+export function weatherOf(random: Random, themes: ReadonlySet<Theme>): Weather {
+  const after = (["csrs", "readers", "renewals"] as const).some((theme) => themes.has(theme));
+  const between = (["gates", "readers", "crowd"] as const).some((theme) => themes.has(theme));
   return {
-    fault: random.pick([0, 0.01, 0.03, 0.1, 0.2]),
+    fault: random.pick(between ? [0, 0.01, 0.03, 0.1, 0.2] : [0, 0, 0.01, 0.1]),
     trouble: random.pick([0, 0, 0.005, 0.02]),
-    apart: random.pick([0.2, 0.6, 1]),
+    // Some bugs show only between two calls.
+    apart: random.pick(between ? [0.3, 0.6, 1] : [0.1, 0.2, 0.6]),
     odd: random.pick([0, 0.3, 1]),
-    rounds: random.pick([0, 1, 1, 2]),
+    rounds: random.pick(after ? [1, 1, 2] : [0, 1, 1, 2]),
   };
 }
 
@@ -148,6 +159,8 @@ function isAttesting(sim: Sim): boolean {
 /** The next decision: what the seed wants of what is possible now. Task ids are the steps at which they began. */
 export function propose(sim: Sim, random: Random, weather: Weather): Decision {
   const id = sim.step + 1;
+  const hunt = random.chance(HUNTING) ? hunted(sim, random, id) : null;
+  if (hunt !== null) return hunt;
   const n = random.below(1 << 16);
   const device = random.below(sim.machines.length);
   if (random.chance(weather.trouble)) return { do: "trouble", act: random.weighted(TROUBLE), n };
@@ -168,7 +181,10 @@ export function propose(sim: Sim, random: Random, weather: Weather): Decision {
   switch (kind) {
     case "go": {
       const task = random.pick(going);
-      if (!random.chance(weather.apart)) return { do: "finish", task: task.id };
+      if (!random.chance(weather.apart)) {
+        const calls = random.pick(PIECES);
+        return { do: "finish", task: task.id, ...(calls === null ? {} : { calls }) };
+      }
       const fault = random.chance(weather.fault) ? random.pick(CALL_FAULTS) : undefined;
       return { do: "go", task: task.id, n, ...(fault === undefined ? {} : { fault }) };
     }
@@ -178,12 +194,17 @@ export function propose(sim: Sim, random: Random, weather: Weather): Decision {
       return {
         do: "pass",
         id,
+        shard: n,
         skewMs: weather.trouble > 0 && random.chance(0.2) ? random.pick([-20_000, 20_000, 300_000]) : 0,
       };
     case "hook":
       return { do: "hook", id, n, again: random.chance(0.2) };
-    case "machine":
-      return { do: "machine", act: machineActOf(sim, random, weather, device), machine: device, n, id };
+    case "machine": {
+      // Who waits for an answer does nothing.
+      const free = sim.machines.filter((m) => !m.busy || m.index === device);
+      const { index } = random.pick(free);
+      return { do: "machine", act: machineActOf(sim, random, weather, index), machine: index, n, id };
+    }
     case "peer": {
       const odd = weather.odd > 0 ? 1 : 0;
       const act = random.weighted([

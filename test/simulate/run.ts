@@ -63,7 +63,7 @@ export async function simulate(seed: number, steps: number): Promise<Outcome> {
   const sim = await Sim.create(seed, judge);
   const startMs = sim.nowMs;
   const random = new Random(seed);
-  const weather = weatherOf(random);
+  const weather = weatherOf(random, sim.themes);
   const decisions: Decision[] = [];
   // What runs through without a choice of the seed is no step of its own.
   let through = 0;
@@ -73,6 +73,7 @@ export async function simulate(seed: number, steps: number): Promise<Outcome> {
     decisions.push(decision);
     const before = sim.step;
     await one(sim, decision);
+    if (decision.do === "finish") through += sim.step - before - 1;
     if (decision.do === "round" || decision.do === "rest") through += sim.step - before;
   }
   if (sim.violation === null) await end(sim);

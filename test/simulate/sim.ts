@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 import { loadFleet } from "../../shared/engine/records.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import type { FleetSettings } from "../../shared/fleet/limits.ts";
+import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import { isPortError, PortError } from "../../shared/ports/error.ts";
 import type { Backup } from "./backup.ts";
 import { type CallFault, isRead, unavailable } from "./faults.ts";
 import { CLASSES, declared, settingsOf, TALOS_SECRETS } from "./fleet.ts";
 import { board } from "./hardware.ts";
 import { type Event, Ledger } from "./ledger.ts";
-import { type Habit, type Lie, Machine } from "./machine.ts";
+import { type Habit, LIES, type Lie, Machine } from "./machine.ts";
 import { SimBootPlane } from "./peers/boot-plane.ts";
 import { SimCluster } from "./peers/cluster.ts";
 import { SimNetBox } from "./peers/netbox.ts";
@@ -16,6 +17,7 @@ import { SimRecords } from "./peers/records.ts";
 import { SimStore } from "./peers/store.ts";
 import { Random } from "./random.ts";
 import { type Call, type Process, Task } from "./task.ts";
+import { type Theme, themesOf } from "./themes.ts";
 
 const START_MS = Date.UTC(2026, 10, 29, 12);
 const CALL_MS = 7;
@@ -47,6 +49,9 @@ export class Sim {
   readonly ledger = new Ledger();
   readonly machines: Machine[] = [];
   readonly settings: FleetSettings;
+  readonly themes: ReadonlySet<Theme>;
+  /** The shards of the fleet, each with passes of its own; one where it is not divided. */
+  readonly shards: readonly FleetSettings["shard"][];
   readonly tasks = new Map<number, Task>();
   readonly replicas: Process[] = [];
   /** Port name → when it answers again. */
@@ -80,6 +85,14 @@ export class Sim {
     this.seed = seed;
     this.#judge = judge;
     this.settings = settings;
+    this.themes = themesOf(seed);
+    this.shards =
+      seed % 5 === 4
+        ? [
+            { from: 1, to: 2 },
+            { from: 3, to: 1_000_000 },
+          ]
+        : [null];
     const nowMs = () => this.nowMs;
     this.netbox = new SimNetBox({
       nowMs,
@@ -94,15 +107,19 @@ export class Sim {
       nowMs,
       created: (workflow) => this.emit({ kind: "created", workflow, by: this.acting }),
       enabled: (workflow) => this.emit({ kind: "enabled", workflow, by: this.acting }),
+      removed: (hardware, deviceId) => this.emit({ kind: "removed", hardware, deviceId, by: this.acting }),
     });
     this.cluster = new SimCluster({
       nowMs,
       approved: (csr) => this.emit({ kind: "approved", csr, by: this.acting }),
       tokenMade: (token, secret) => this.emit({ kind: "token", token, secret, by: this.acting }),
     });
-    this.records = new SimRecords((id, text) => {
+    this.records = new SimRecords((id, text, before) => {
       this.ledger.texts.push(text);
-      if (id !== null) this.ledger.wroteRecord(id, text, this.step);
+      if (id === null) return this.ledger.noteEpoch(this.step, text);
+      const record = JSON.parse(text) as DeviceRecord;
+      const old = before === null ? null : (JSON.parse(before) as DeviceRecord);
+      this.emit({ kind: "recorded", before: old, record, by: this.acting });
     });
     this.store = new SimStore(nowMs, (text) => this.ledger.texts.push(text));
     for (const secret of TALOS_SECRETS) this.ledger.secrets.add(secret);
@@ -116,20 +133,14 @@ export class Sim {
     // Most fleets are older than what is declared now; of a new one all requests are held at first.
     if (random.chance(0.85)) await loadFleet({ records: sim.records, clock: { nowMs: () => sim.nowMs } });
     sim.nowMs += 1000;
-    const count = 3 + random.below(4);
+    // What many do at once takes many.
+    const isLarge = sim.themes.has("vanishing") || sim.themes.has("failing");
+    const count = isLarge ? 8 + random.below(2) : 3 + random.below(4);
     for (let n = 0; n < count; n++) {
       const fleetClass = n < 2 ? "worker" : random.pick(["worker", "worker", ...Object.keys(CLASSES)]);
       const habits: readonly Habit[] = ["good", "good", "slow", "refusing", "dead"];
       const bmc = random.chance(0.75) ? random.pick(habits) : null;
-      const lies: readonly Lie[] = [
-        "honest",
-        "honest",
-        "honest",
-        "skips",
-        "success-after-failed",
-        "backwards",
-        "fails",
-      ];
+      const lies: readonly Lie[] = sim.themes.has("agents") ? LIES : ["honest", "honest", "honest", "honest", ...LIES];
       sim.machines.push(new Machine(n, await board(n), bmc, random.pick(lies)));
       sim.netbox.declare(declared(n, await board(n), fleetClass, bmc !== null));
     }
@@ -161,11 +172,14 @@ export class Sim {
   async go(call: Call, fault: CallFault | undefined): Promise<string> {
     const { task, port } = call;
     task.take(call);
+    task.callBeforeStep = task.lastCallStep;
+    task.lastCallStep = this.step;
     this.nowMs += CALL_MS;
     const name = `${port}.${call.method}`;
     if (fault !== undefined) {
       this.count(fault);
       task.faulty = true;
+      task.faultyPorts.add(port);
     }
     const said = await this.#perform(call, fault, name);
     await task.stirred();
@@ -176,7 +190,10 @@ export class Sim {
   async #perform(call: Call, fault: CallFault | undefined, name: string): Promise<string> {
     const { task, port } = call;
     const isDown = (this.down.get(port) ?? 0) > this.nowMs;
-    if (isDown) task.faulty = true;
+    if (isDown) {
+      task.faulty = true;
+      task.faultyPorts.add(port);
+    }
     if (fault === "before" || isDown) {
       call.reject(unavailable(port, "no answer"));
       return "unavailable";
@@ -194,6 +211,7 @@ export class Sim {
     const snapshot = fault === "stale" ? (this.#answers.get(key) ?? [])[0] : undefined;
     if (snapshot !== undefined && this.nowMs - snapshot.atMs < 120_000) {
       task.seenFromStep = Math.min(task.seenFromStep, snapshot.step);
+      if (name === "netbox.devices") this.ledger.walked(call.args[0], snapshot.value as readonly Device[], this.step);
       call.resolve(snapshot.value);
       return `stale by ${this.step - snapshot.step} steps`;
     }
@@ -209,6 +227,7 @@ export class Sim {
       this.acting = null;
     }
     if (isRead(name)) this.#remember(key, answer);
+    if (name === "netbox.devices") this.ledger.walked(call.args[0], answer as readonly Device[], this.step);
     if (fault === "killed") {
       this.kill(task.process);
       return "done, then its process died";

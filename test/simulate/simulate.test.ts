@@ -4,7 +4,7 @@ import { shrunk } from "./shrink.ts";
 import { storyOf } from "./story.ts";
 
 const SEEDS = 200;
-const STEPS = 200;
+const STEPS = 120;
 const SHRINK_MS = 20_000;
 
 it("one seed gives one trace, byte by byte", async () => {

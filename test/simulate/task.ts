@@ -1,4 +1,5 @@
 import type { PassReport } from "../../shared/engine/pass.ts";
+import type { FleetSettings } from "../../shared/fleet/limits.ts";
 
 /** One call of a port that waits at its gate. */
 export interface Call {
@@ -30,10 +31,18 @@ export class Task {
   readonly startedAtMs: number;
   readonly waiting: Call[] = [];
   ended = false;
+  /** The part of the fleet that a pass looks after. */
+  shard: FleetSettings["shard"] = null;
   /** What a pass said of itself at its end. */
   report: PassReport | null = null;
   /** A fault was injected into one of its calls. */
   faulty = false;
+  /** The ports whose calls had one. */
+  readonly faultyPorts = new Set<string>();
+  /** The step of its call before the one that is being done. */
+  callBeforeStep = 0;
+  /** The step of its newest call. */
+  lastCallStep = 0;
   /** The step of the oldest snapshot that it was answered with. */
   seenFromStep: number;
   /** What nobody waits for: it goes on after the task's answer. */

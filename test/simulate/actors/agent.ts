@@ -38,6 +38,7 @@ function act(sim: Sim, machine: Machine, workflow: SimWorkflow, action: string):
       return hardwareMap.disk_serial === machine.diskSerial ? null : "the disk's serial is another";
     case "install-talos":
       machine.disk = { code: machine.code, run: workflow.name };
+      machine.reads = 0;
       return null;
     default:
       return null;
@@ -53,8 +54,20 @@ function after(sim: Sim, machine: Machine, action: string): void {
   if (machine.running === "nothing") machine.powerOn(isLetIn(sim, machine));
 }
 
+/** An action that was given up is reported done after all: the Workflow says SUCCESS, and most of its actions do not. */
+function revives(sim: Sim, machine: Machine): boolean {
+  const over = [...sim.bootPlane.workflows.values()].find(
+    (w) => w.agentId === machine.mac && (w.state === "FAILED" || w.state === "TIMEOUT") && w.actions.length > 0,
+  );
+  if (over === undefined) return false;
+  const states = over.actions.map(({ state }, n) => (n === over.actions.length - 1 ? "SUCCESS" : state));
+  report(sim, over, states, "SUCCESS");
+  return true;
+}
+
 /** The agent does one thing for the Workflow that its machine is served; false where there is none. */
 export function agentStep(sim: Sim, machine: Machine): boolean {
+  if (machine.lie === "revives" && revives(sim, machine)) return true;
   const workflow = sim.bootPlane.open().find((w) => w.agentId === machine.mac && w.actions.length > 0);
   if (workflow === undefined) return false;
   const states = workflow.actions.map((a) => a.state);
@@ -75,12 +88,13 @@ export function agentStep(sim: Sim, machine: Machine): boolean {
     report(sim, workflow, states, "RUNNING");
     return true;
   }
+  const often = sim.themes.has("agents");
   const failure = act(sim, machine, workflow, action.name);
-  const fails = failure !== null || (machine.lie === "fails" && n > 0 && sim.nowMs % 3 === 0);
+  const fails = failure !== null || (machine.lie === "fails" && n > 0 && sim.nowMs % (often ? 2 : 3) === 0);
   states[n] = fails ? "FAILED" : "SUCCESS";
   const last = n === states.length - 1;
   const { lie } = machine;
-  if (lie === "backwards" && sim.nowMs % 5 === 0 && n > 1) {
+  if (lie === "backwards" && sim.nowMs % (often ? 2 : 5) === 0 && n > 1) {
     states[n - 1] = "RUNNING";
     report(sim, workflow, states, "RUNNING");
     return true;
@@ -94,7 +108,7 @@ export function agentStep(sim: Sim, machine: Machine): boolean {
     );
     return true;
   }
-  if (lie === "skips" && n === 1 && sim.nowMs % 4 === 0) {
+  if (lie === "skips" && (often || n === 1) && sim.nowMs % (often ? 2 : 4) === 0) {
     report(
       sim,
       workflow,
@@ -103,7 +117,15 @@ export function agentStep(sim: Sim, machine: Machine): boolean {
     );
     return true;
   }
-  report(sim, workflow, states, fails ? "FAILED" : last ? "SUCCESS" : "RUNNING");
+  if (lie === "unordered" && last && !fails) {
+    const [first] = sim.bootPlane.workflows.get(workflow.name)?.actions ?? [];
+    if (first !== undefined) {
+      const later = { ...first, stoppedAtMs: sim.nowMs + 60_000 };
+      sim.bootPlane.change(workflow.name, { actions: [later, ...workflow.actions.slice(1)] });
+    }
+  }
+  const reported = sim.bootPlane.workflows.get(workflow.name) ?? workflow;
+  report(sim, reported, states, fails ? "FAILED" : last ? "SUCCESS" : "RUNNING");
   if (!fails) after(sim, machine, action.name);
   return true;
 }

@@ -3,6 +3,8 @@ import type { Machine } from "../machine.ts";
 import { frozen } from "../random.ts";
 import type { Sim } from "../sim.ts";
 
+const USAGES = ["digital signature", "client auth"];
+
 function csr(
   sim: Sim,
   change: Partial<Omit<CsrView, "request">>,
@@ -17,7 +19,7 @@ function csr(
     username: "system:bootstrap:abcdef",
     groups: [],
     signerName: KUBELET_SIGNER,
-    usages: ["digital signature", "client auth"],
+    usages: USAGES,
     createdAtMs: sim.nowMs,
     decision: "pending",
     ...change,
@@ -74,7 +76,7 @@ export function oddCsr(sim: Sim, machine: Machine, n: number): void {
     () => csr(sim, { username }, { commonName, spkiSha256: `second key of ${machine.name}` }),
     () => csr(sim, { username }, { commonName: "system:node:w2x", spkiSha256: `key of ${machine.name}` }),
     () => csr(sim, { username }, { commonName, hasSan: true, spkiSha256: `key of ${machine.name}` }),
-    () => csr(sim, { username, usages: ["client auth", "server auth"] }, { commonName, spkiSha256: "u" }),
+    () => csr(sim, { username, usages: [...USAGES, "server auth"] }, { commonName, spkiSha256: "u" }),
     () => csr(sim, { username }, { commonName, organizations: ["system:masters"], spkiSha256: "m" }),
   ];
   odd[n % odd.length]?.();

@@ -4,6 +4,7 @@ import type { Sim } from "../sim.ts";
 import { agentStep } from "./agent.ts";
 import { deviceIdOf, isLetIn } from "./boot.ts";
 import { kubeletStep } from "./kubelet.ts";
+import { renewAct } from "./renew.ts";
 import { fetchConfig, post } from "./requests.ts";
 
 type Act = { readonly machine: Machine; readonly n: number; readonly id: number };
@@ -37,6 +38,8 @@ async function attestStep(sim: Sim, { machine, n, id }: Act): Promise<void> {
     machine.busy = false;
     machine.refusals = status === 200 ? (step === "confirm" ? 0 : machine.refusals) : machine.refusals + 1;
     machine.answer = status === 200 ? said : null;
+    if (step === "evidence" && typeof said.ldevid === "string" && typeof said.lak === "string")
+      machine.offered = { ldevid: said.ldevid, lak: said.lak };
     machine.phase =
       status !== 200 ? "begin" : step === "begin" ? "evidence" : step === "evidence" ? "confirm" : "agent";
     if (installs) machine.code = sim.ledger.codes.get(deviceId)?.at(-1) ?? null;
@@ -56,6 +59,7 @@ async function readConfig(sim: Sim, { machine, n, id }: Act, address: string, br
   if (code === null) return;
   const { life, uuid } = machine;
   const own = address === machine.address;
+  machine.reads++;
   if (own) machine.busy = true;
   const deviceId = deviceIdOf(machine);
   await fetchConfig(sim, id, { machine, uuid, code, address, breaks, replica: n, deviceId }, (status, text) => {
@@ -65,6 +69,7 @@ async function readConfig(sim: Sim, { machine, n, id }: Act, address: string, br
     if (text === null || machine.disk === null) return;
     const config = parse(text.split("\n---")[0] ?? "") as { cluster?: { token?: string } };
     const host = /^hostname: (.*)$/m.exec(text)?.[1] ?? "";
+    machine.certificates = machine.offered;
     machine.config = { token: config.cluster?.token ?? null, node: host, run: machine.disk.run };
   });
 }
@@ -111,13 +116,16 @@ export async function machineAct(sim: Sim, name: string, act: Act): Promise<void
       return next(sim, act);
     case "netboot":
       machine.powerOff();
-      machine.bootKind = n % 12 === 0 ? "foreign" : "good";
+      machine.bootKind = n % (sim.themes.has("failing") ? 3 : 12) === 0 ? "foreign" : "good";
       return machine.powerOn(true);
     case "power-cycle":
       machine.powerOff();
       return machine.powerOn(isLetIn(sim, machine));
     case "off":
       return machine.powerOff();
+    case "renew":
+    case "renew-as":
+      return renewAct(sim, machine, n, act.id, name === "renew-as");
     case "read-elsewhere":
       return readConfig(sim, act, "10.0.0.99", n % 2 === 0);
     case "read-again":

@@ -21,6 +21,8 @@ function edit(sim: Sim, name: string, device: number, n: number): Change | null 
       return { desiredAction: "attest" };
     case "wipe":
       return { desiredAction: "wipe" };
+    case "active":
+      return { status: "active" };
     case "retire":
       return { status: "decommissioning" };
     case "status":
@@ -80,6 +82,14 @@ export function ownerAct(sim: Sim, name: string, device: number, n: number): voi
     }
     case "delete":
       return netbox.delete(id);
+    case "vanish":
+      for (const one of [...netbox.rows.keys()].slice(0, 4 + (n % 5))) netbox.delete(one);
+      return;
+    // An account that may not see all any more: the rows are there, and fleetd is not told.
+    case "hide":
+      return netbox.hide(id);
+    case "show":
+      return netbox.show();
     case "declare": {
       const machine = sim.machines[device];
       if (machine === undefined || netbox.rows.has(id)) return;

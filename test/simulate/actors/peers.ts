@@ -91,12 +91,22 @@ export async function peerAct(sim: Sim, name: string, n: number): Promise<void> 
     }
     case "rufio":
       return rufio(sim, n);
+    case "old-tasks": {
+      const open = [...sim.bootPlane.jobs.values()].filter((j) => j.state === "open");
+      if (open.length > 0) sim.bootPlane.changeJob(at(open, n).name, { state: "completed", tasksAreOwn: false });
+      return;
+    }
     case "poll":
       return poll(sim, n);
+    // What a BMC said long ago, or on a bad day.
+    case "stale-power": {
+      const { index } = at(sim.machines, n);
+      return sim.bootPlane.changeMachine(objectName(index + 1), { powerState: n % 2 === 0 ? "off" : "on" });
+    }
     case "cluster":
       return cluster(sim, n);
     case "odd-csr":
-      return oddCsr(sim, at(sim.machines, n), n);
+      return oddCsr(sim, at(sim.machines, n), Math.floor(n / sim.machines.length));
     case "land": {
       const [call] = sim.late.splice(n % Math.max(sim.late.length, 1), 1);
       if (call !== undefined) await sim.land(call);

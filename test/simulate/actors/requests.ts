@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { attestApp } from "../../../functions/attest/app.ts";
 import { configApp } from "../../../functions/config/app.ts";
+import { renewApp } from "../../../functions/renew/app.ts";
 import { webhookApp } from "../../../functions/webhook/app.ts";
 import { pass } from "../../../shared/engine/pass.ts";
 import { isPortError } from "../../../shared/ports/error.ts";
@@ -32,9 +33,10 @@ function from(address: string): object {
 }
 
 /** A whole pass by a process of its own. */
-export async function startPass(sim: Sim, id: number, skewMs: number): Promise<Task> {
+export async function startPass(sim: Sim, id: number, skewMs: number, shard: Task["shard"]): Promise<Task> {
   const process: Process = { name: `pass ${id}`, skewMs, alive: true };
   const task = sim.task(id, "pass", process);
+  task.shard = shard;
   task.run(async () => {
     try {
       task.report = await pass(worldOf(sim, task));
@@ -46,25 +48,33 @@ export async function startPass(sim: Sim, id: number, skewMs: number): Promise<T
   return task;
 }
 
-/** POST of a machine to the attest routes of a replica. */
+/** POST of a machine to the attest or renew routes of a replica. */
 export async function post(
   sim: Sim,
   id: number,
-  ask: { readonly step: string; readonly body: object; readonly machine: Machine; readonly replica: number },
+  ask: {
+    readonly door?: "attest" | "renew";
+    readonly step: string;
+    readonly body: object;
+    readonly machine: Machine;
+    readonly replica: number;
+  },
   then: (reply: Reply, task: Task) => void,
 ): Promise<void> {
   const replica = sim.replicas[ask.replica % sim.replicas.length];
   if (replica === undefined) return;
-  const task = sim.task(id, ask.step, replica);
+  const { door = "attest" } = ask;
+  const task = sim.task(id, door === "attest" ? ask.step : `renew-${ask.step}`, replica);
   task.onKilled = () => then(NO_ANSWER, task);
   task.run(async () => {
     const { text, headers } = bodyOf(ask.body);
-    const request = new Request(`https://enroll.example/attest/v1/${ask.step}`, {
+    const request = new Request(`https://enroll.example/${door}/v1/${ask.step}`, {
       method: "POST",
       headers,
       body: text,
     });
-    const response = await attestApp(depsOf(sim, task)).fetch(request, from(ask.machine.address));
+    const app = door === "attest" ? attestApp : renewApp;
+    const response = await app(depsOf(sim, task)).fetch(request, from(ask.machine.address));
     const body = (await response.json()) as Reply["body"];
     if (response.status === 500) crashed(sim, ask.step, body.detail);
     then({ status: response.status, body }, task);
@@ -95,7 +105,7 @@ export async function fetchConfig(
     sim.ledger.troubledServings.add(deviceId);
     then(0, null);
   };
-  const told = { machine: ask.machine.index, deviceId, code, by: task };
+  const told = { machine: ask.machine.index, deviceId, code, address: ask.address, by: task };
   const gate = (method: string) =>
     task.arrive({ port: "reader", method, args: [], notBeforeMs: 0, work: async () => undefined });
   task.run(async () => {
@@ -110,6 +120,7 @@ export async function fetchConfig(
     // As the server's own limit does on Node.
     if (ask.breaks || sim.nowMs - startMs > sim.settings.durations.configServingMs) {
       await reader.cancel();
+      sim.ledger.broke.set(code, ask.address);
       return then(0, null);
     }
     const { value } = await reader.read();

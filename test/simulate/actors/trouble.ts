@@ -1,3 +1,4 @@
+import type { LossKind } from "../ledger.ts";
 import { at } from "../random.ts";
 import type { Sim } from "../sim.ts";
 
@@ -6,10 +7,23 @@ const MINUTE = 60_000;
 
 /** One large trouble. */
 export async function troubleAct(sim: Sim, name: string, n: number): Promise<void> {
+  const lost = (what: LossKind, deviceId?: number) => {
+    const of = deviceId === undefined ? {} : { deviceId };
+    sim.ledger.losses.push({ step: sim.step, atMs: sim.nowMs, what, ...of });
+  };
+  sim.count(name);
+  await troubled(sim, name, n, lost);
+  sim.ledger.noteEpoch(sim.step, sim.records.fleetText?.text ?? null);
+}
+
+async function troubled(
+  sim: Sim,
+  name: string,
+  n: number,
+  lost: (what: LossKind, deviceId?: number) => void,
+): Promise<void> {
   const { backups } = sim;
   const backup = backups[n % Math.max(backups.length, 1)];
-  const lost = (what: string) => sim.ledger.losses.push({ step: sim.step, atMs: sim.nowMs, what });
-  sim.count(name);
   switch (name) {
     case "backup":
       backups.push({
@@ -29,10 +43,14 @@ export async function troubleAct(sim: Sim, name: string, n: number): Promise<voi
     case "fail-over":
       lost("store");
       return sim.store.goBack(sim.nowMs - at([1, 5, 30], n) * MINUTE);
+    // The replica is behind by what was written in the last moment: a claim, say.
+    case "fail-over-soon":
+      lost("store");
+      return sim.store.goBack(sim.nowMs - at([30, 60, 120, 400], n));
     case "record-lost": {
       const ids = [...sim.records.kept.keys()];
       if (ids.length === 0) return;
-      lost("record");
+      lost("record", at(ids, n));
       sim.records.kept.delete(at(ids, n));
       return;
     }
@@ -49,7 +67,7 @@ export async function troubleAct(sim: Sim, name: string, n: number): Promise<voi
     case "record-back": {
       const ids = [...sim.records.kept.keys()];
       if (backup === undefined || ids.length === 0) return;
-      lost("record");
+      lost("record", at(ids, n));
       return sim.records.restore(backup.records, at(ids, n));
     }
     case "fleet-back":

@@ -13,7 +13,8 @@ export const oneWorkflow: Invariant = {
       return same.length === 0 ? null : `${name} is enabled after ${same.map((e) => e.workflow.name).join(", ")}`;
     const ended = succeeded.find((s) => same.some((e) => e.workflow.uid === s.workflow.uid));
     // What is lost before fleetd could see it, it cannot know.
-    if (ended === undefined || sim.ledger.lostSince(ended.atMs, "tinkerbell", "record", "records")) return null;
+    if (ended === undefined || sim.ledger.lostSince(ended.atMs, deviceId, "tinkerbell", "record", "records"))
+      return null;
     return `${name} is enabled after ${ended.workflow.name} had ended with SUCCESS`;
   },
   always: (sim) => {

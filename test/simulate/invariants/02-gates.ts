@@ -1,4 +1,5 @@
 import { CLASSES } from "../fleet.ts";
+import type { SimWorkflow } from "../peers/boot-plane.ts";
 import type { Invariant } from "./_invariant.ts";
 import { rowWas, touchesDisk } from "./truth.ts";
 
@@ -26,5 +27,13 @@ export const gates: Invariant = {
         (workflow.kind === "retire" || Object.hasOwn(CLASSES, row.fleetClass ?? "")),
     );
     return allowed ? null : `${workflow.name} is enabled though its device is protected, or has no disk or class`;
+  },
+  // An owner's protected takes a request back that no machine has begun.
+  atRest: (sim) => {
+    const begun = (w: SimWorkflow) => w.actions.some((a) => a.state !== "PENDING");
+    for (const w of sim.bootPlane.open())
+      if (touchesDisk(w) && !begun(w) && sim.netbox.rows.get(w.deviceId)?.protected === true)
+        return `${w.name} still waits for its machine though its device is protected`;
+    return null;
   },
 };

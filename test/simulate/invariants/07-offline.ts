@@ -1,10 +1,20 @@
+import type { DeviceRecord } from "../../../shared/fleet/record.ts";
+import type { Sim } from "../sim.ts";
 import type { Invariant } from "./_invariant.ts";
 import { rowWas } from "./truth.ts";
+
+/** What a record says of an end with SUCCESS is what an agent said of every action, in order. */
+function erasedInTruth(sim: Sim, { run }: DeviceRecord): string | null {
+  if (run?.terminal?.state !== "SUCCESS" || run.result === "success") return null;
+  const isTrue = sim.ledger.succeeded.some((s) => s.workflow.name === run.name);
+  return isTrue ? null : `${run.name} counts as ${run.result}, and its agent never said so of every action in order`;
+}
 
 /** fleetd writes offline only after: erased, off by evidence made afterwards, Node, CSRs and token gone. */
 export const offline: Invariant = {
   number: 7,
   on: (sim, event) => {
+    if (event.kind === "recorded") return erasedInTruth(sim, event.record);
     if (event.kind !== "patched" || event.patch.status !== "offline") return null;
     const { id, name, status } = event.before;
     const { succeeded, offJobs, requests } = sim.ledger;
@@ -16,7 +26,7 @@ export const offline: Invariant = {
     const hasBmc = !rowWas(sim, id, null, (row) => row.bmcType !== "redfish" || row.oobAddress !== `10.9.0.${id}`);
     if (hasBmc && !offJobs.some((j) => j.deviceId === id && j.madeAtMs >= erased.atMs))
       if (!sim.ledger.bmcChanged(id)) return `device ${id} becomes offline, but nothing shows it off after its erasure`;
-    if (event.by === null || event.by.faulty) return null;
+    if (event.by === null || event.by.faultyPorts.has("cluster")) return null;
     const node = sim.cluster.nodeList.find((n) => n.name === name && n.createdAtMs < (event.by?.startedAtMs ?? 0));
     if (node !== undefined) return `device ${id} becomes offline with its Node ${node.uid} in the cluster`;
     const token = [...sim.cluster.tokens.values()].find((t) => t.deviceId === id);

@@ -3,6 +3,9 @@ import type { Sim } from "../sim.ts";
 import type { Invariant } from "./_invariant.ts";
 import { recordOf } from "./truth.ts";
 
+/** A store has nothing to do with requests. */
+const LOSSES = ["record", "records", "tinkerbell", "netbox", "fleet"] as const;
+
 function askedBy(sim: Sim, deviceId: number, action: string): ChangeEntry | undefined {
   return (sim.netbox.log.get(deviceId) ?? []).find(
     (e) =>
@@ -18,7 +21,7 @@ export const requests: Invariant = {
     const { id, desiredAction, status } = event.before;
     if (desiredAction === null || event.patch.status === "offline" || status === "decommissioning") return null;
     const entry = askedBy(sim, id, desiredAction);
-    if (entry === undefined || sim.ledger.losses.length > 0) return null;
+    if (entry === undefined || sim.ledger.lostSince(entry.atMs, id, ...LOSSES)) return null;
     const retired = sim.netbox.log.get(id)?.some((e) => e.atMs >= entry.atMs && e.after?.status === "decommissioning");
     if (status === "offline" && retired === true) return null;
     const group = (kind: string) => (kind === "attest" ? "attest" : kind === "retire" ? "retire" : "install");

@@ -1,20 +1,28 @@
 import type { Invariant } from "./_invariant.ts";
 import { recordOf } from "./truth.ts";
 
+/** How far the clock of a process may be ahead when it dates a line. */
+const SKEW_MS = 3_600_000;
 const MARK = /\[fleetd [0-9a-f]+\]$/;
 
 /** Each condition is journaled once a run or request, and no line is lost. */
 export const journal: Invariant = {
   number: 11,
   on: (sim, event) => {
+    if (event.kind === "recorded") {
+      const marks = new Set(event.record.journal.map((line) => line.mark));
+      const lost = event.before?.journal.find((line) => !line.sent && !marks.has(line.mark));
+      return lost === undefined ? null : `device ${event.record.deviceId}'s line is dropped unsent: ${lost.text}`;
+    }
     if (event.kind !== "journaled" || event.by === null || sim.landing) return null;
     const { ledger, nowMs } = sim;
     const mark = MARK.exec(event.line.text)?.[0] ?? "";
     const key = `${event.line.deviceId} ${mark}`;
     const held = nowMs - event.by.startedAtMs < sim.settings.durations.passLockMs;
     const before = ledger.marks.get(key);
-    ledger.marks.set(key, { held });
-    if (before === undefined || !held || !before.held || ledger.losses.length > 0) return null;
+    ledger.marks.set(key, { held, atMs: nowMs });
+    if (before === undefined || !held || !before.held) return null;
+    if (ledger.lostSince(before.atMs, event.line.deviceId, "record", "records", "netbox", "store")) return null;
     return `device ${event.line.deviceId} is told twice: ${event.line.text}`;
   },
   atRest: (sim) => {
@@ -22,7 +30,8 @@ export const journal: Invariant = {
       for (const line of recordOf(sim, row.id)?.journal ?? []) {
         if (!line.sent) return `device ${row.id}'s line is not sent: ${line.text}`;
         const isThere = sim.netbox.journal.some((one) => one.deviceId === row.id && one.text.includes(line.mark));
-        if (!isThere && !sim.ledger.lostSince(0, "netbox")) return `device ${row.id}'s line is lost: ${line.text}`;
+        if (!isThere && !sim.ledger.lostSince(line.dueAtMs - SKEW_MS, row.id, "netbox"))
+          return `device ${row.id}'s line is lost: ${line.text}`;
       }
     return null;
   },

@@ -8,7 +8,11 @@ export const slots: Invariant = {
     const first = new Set(sim.ledger.enabled.filter((e) => e.firstInstall).map((e) => e.workflow.uid));
     const open = sim.bootPlane.open().filter((w) => touchesDisk(w) && !first.has(w.uid));
     const { maxDiskRuns } = sim.settings;
-    if (open.length <= maxDiskRuns || sim.ledger.lostSince(0, "fleet", "records", "record")) return null;
+    if (open.length <= maxDiskRuns) return null;
+    // A memory that was lost while they ran has forgotten their slots.
+    const since = sim.ledger.enabled.filter((e) => open.some((w) => w.uid === e.workflow.uid)).map((e) => e.atMs);
+    const sinceMs = Math.min(...since, sim.nowMs);
+    if (open.some((w) => sim.ledger.lostSince(sinceMs, w.deviceId, "fleet", "records", "record"))) return null;
     return `${open.length} disk runs at once (${open.map((w) => w.name).join(", ")}), and ${maxDiskRuns} slots`;
   },
 };

@@ -13,14 +13,16 @@ import { allowPxe } from "./09-allow-pxe.ts";
 import { requests } from "./10-requests.ts";
 import { journal } from "./11-journal.ts";
 import { secrets } from "./12-secrets.ts";
+import { renewed } from "./14-renewed.ts";
 import { certified } from "./15-certified.ts";
 import { recorded } from "./16-recorded.ts";
 import { slots } from "./17-slots.ts";
 import { oldRequests } from "./18-old-requests.ts";
+import { gone } from "./41-gone.ts";
 
 const INVARIANTS = [
   ...[oneWorkflow, gates, proven, once, readable, active, offline, csr, allowPxe, requests, journal, secrets],
-  ...[certified, recorded, slots, oldRequests],
+  ...[renewed, certified, recorded, slots, oldRequests, gone],
 ];
 
 /** Asks every invariant of an event, then writes it down. */

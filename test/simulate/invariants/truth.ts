@@ -5,10 +5,17 @@ import type { SimWorkflow } from "../peers/boot-plane.ts";
 import type { Sim } from "../sim.ts";
 import type { Task } from "../task.ts";
 
+const parsed = new WeakMap<object, DeviceRecord>();
+
 /** A device's record as it lies in the cluster, or null. */
 export function recordOf(sim: Sim, deviceId: number): DeviceRecord | null {
   const kept = sim.records.kept.get(deviceId);
-  return kept === undefined ? null : recordSchema.parse(JSON.parse(kept.text));
+  if (kept === undefined) return null;
+  const known = parsed.get(kept);
+  if (known !== undefined) return known;
+  const record = recordSchema.parse(JSON.parse(kept.text));
+  parsed.set(kept, record);
+  return record;
 }
 
 export function touchesDisk(workflow: SimWorkflow): boolean {

@@ -40,12 +40,6 @@ const REQUESTS = planted("simulation", [
     `if (kind !== "retire" && freezeClass`,
     `if (kind === "retire" && freezeClass`,
   ],
-  [
-    "no gate before enabling",
-    plan("start"),
-    "if ((gate !== null || forbids) && (own === undefined || own.disabled)) {",
-    "if (o.nowMs < 0) {",
-  ],
   ["one slot too many", "shared/fleet/slots.ts", "others.length >= ask.max", "others.length > ask.max"],
   ["older Workflows stay", plan("start"), "w.deviceId === o.device.id && w.name !== run.name", "w.deviceId < 0"],
   [
@@ -95,10 +89,10 @@ const CLUSTER = planted("simulation", [
     'if (request.commonName === "" && request.commonName !== ',
   ],
   [
-    "a second key is welcome",
+    "any name beside the node's is approved",
     plan("csr-approval"),
-    "c.request.spkiSha256 !== first.spkiSha256)) return contended",
-    'c.uid === "")) return contended',
+    `if (request.hasSan) return "it asks for subject alternative names";`,
+    "",
   ],
   [
     "a token lives on",
@@ -118,8 +112,14 @@ const DOORS = planted("simulation", [
   [
     "a claim in the record is none",
     plan("config-access"),
-    `if (config === null || config.state !== "unread") return null;`,
+    `if (config === null || config.state !== "unread" || isShut(config, peer)) return null;`,
     "if (config === null) return null;",
+  ],
+  [
+    "another address may read on",
+    plan("config-access"),
+    "(first !== peer || breaks >= MAX_BREAKS)",
+    "breaks >= MAX_BREAKS",
   ],
   [
     "a moved machine is minted for",
@@ -127,16 +127,25 @@ const DOORS = planted("simulation", [
     "return sameSerial && approved.length > 0 && ",
     "return sameSerial || ",
   ],
-  ["any status is expected", "shared/fleet/device.ts", `return status === "planned" || `, `return status !== "" || `],
+  [
+    "any status is certified",
+    "functions/attest/evidence.ts",
+    `=> status === "planned" || status === "active";`,
+    `=> status !== "";`,
+  ],
+]);
+
+const RENEWAL = planted("simulation", [
+  [
+    "a failed boot is renewed",
+    "functions/renew/evidence.ts",
+    `if (verdict.result === "fail") {`,
+    `if (verdict.result === undefined) {`,
+  ],
+  ["any status is renewed", plan("renewal"), `if (status !== "active")`, `if (status === "")`],
 ]);
 
 const ENGINE = planted("simulation", [
-  [
-    "the record is not read again",
-    "shared/engine/apply/world-steps.ts",
-    `if (record.run?.name !== step.name || record.run.phase !== "starting")`,
-    "if (record.deviceId < 0)",
-  ],
   ["a line owed is not looked up", "shared/engine/apply/world-steps.ts", "step.lookFirst && ", "step.id < 0 && "],
   ["a failed step is passed over", "shared/engine/apply/index.ts", "return error;", "continue;"],
   [
@@ -200,6 +209,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...ENDS,
   ...CLUSTER,
   ...DOORS,
+  ...RENEWAL,
   ...ENGINE,
   ...MEMORY,
   ...SCRIPTS,

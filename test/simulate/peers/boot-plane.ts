@@ -42,6 +42,8 @@ export interface BootPlaneWatch {
   nowMs(): number;
   created(workflow: SimWorkflow): void;
   enabled(workflow: SimWorkflow): void;
+  /** Hardware was deleted. */
+  removed(name: string, deviceId: number): void;
 }
 
 const isDone = (w: WorkflowView) => w.state === "SUCCESS" || w.state === "FAILED" || w.state === "TIMEOUT";
@@ -191,6 +193,7 @@ export class SimBootPlane implements BootPlanePort {
     if (found.uid !== uid || (resourceVersion !== undefined && found.resourceVersion !== resourceVersion))
       throw new PortError("conflict", "boot-plane", `${name} moved`);
     maps[kind].delete(name);
+    if (kind === "Hardware") this.#watch.removed(name, found.deviceId);
   }
 
   async template(name: string): Promise<TemplateView | null> {

@@ -41,6 +41,7 @@ export class SimNetBox implements NetBoxPort {
   log = new Map<number, readonly ChangeEntry[]>();
   journal: JournalLine[] = [];
   readonly #watch: NetBoxWatch;
+  readonly #hidden = new Map<number, Device>();
   #writes = 0;
 
   constructor(watch: NetBoxWatch) {
@@ -70,12 +71,30 @@ export class SimNetBox implements NetBoxPort {
     this.#watch.row(id, null);
   }
 
+  hide(id: number): void {
+    const row = this.rows.get(id);
+    if (row === undefined) return;
+    this.#hidden.set(id, row);
+    this.delete(id);
+  }
+
+  /** What was hidden is there again, as it was. */
+  show(): void {
+    for (const [id, row] of this.#hidden) {
+      if (this.rows.has(id)) continue;
+      this.rows.set(id, row);
+      this.#watch.row(id, row);
+    }
+    this.#hidden.clear();
+  }
+
   copy(): NetBoxCopy {
     return { rows: new Map(this.rows), log: new Map(this.log), journal: [...this.journal] };
   }
 
   restore(copy: NetBoxCopy): void {
     const ids = new Set([...this.rows.keys(), ...copy.rows.keys()]);
+    this.#hidden.clear();
     this.rows = new Map(copy.rows);
     this.log = new Map(copy.log);
     this.journal = [...copy.journal];

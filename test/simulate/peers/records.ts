@@ -14,11 +14,11 @@ export interface RecordsCopy {
 export class SimRecords implements RecordsPort {
   kept = new Map<number, Kept>();
   fleetText: StoredText | null = null;
-  /** Told of each text that is written. */
-  readonly #written: (deviceId: number | null, text: string) => void;
+  /** Told of each text that is written, and of the one that it replaces. */
+  readonly #written: (deviceId: number | null, text: string, before: string | null) => void;
   #version = 0;
 
-  constructor(written: (deviceId: number | null, text: string) => void) {
+  constructor(written: (deviceId: number | null, text: string, before: string | null) => void) {
     this.#written = written;
   }
 
@@ -62,10 +62,11 @@ export class SimRecords implements RecordsPort {
 
   async put(record: RecordWrite, resourceVersion: string | null): Promise<StoredRecord> {
     const { deviceId, text, uuid } = record;
-    this.#same(this.kept.get(deviceId), resourceVersion);
+    const before = this.kept.get(deviceId);
+    this.#same(before, resourceVersion);
     const kept = { deviceId, text, uuid, open: record.open, resourceVersion: this.#next() };
     this.kept.set(deviceId, kept);
-    this.#written(deviceId, text);
+    this.#written(deviceId, text, before?.text ?? null);
     return plain(kept);
   }
 
@@ -79,9 +80,10 @@ export class SimRecords implements RecordsPort {
   }
 
   async putFleet(text: string, resourceVersion: string | null): Promise<StoredText> {
+    const before = this.fleetText?.text ?? null;
     this.#same(this.fleetText ?? undefined, resourceVersion);
     this.fleetText = { text, resourceVersion: this.#next() };
-    this.#written(null, text);
+    this.#written(null, text, before);
     return this.fleetText;
   }
 

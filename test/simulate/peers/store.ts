@@ -55,6 +55,14 @@ export class SimStore {
     return claim.state === "wrong-code" && this.#unread(deviceId);
   }
 
+  /** When the payload of a device that lies here was put. */
+  putAtMs(deviceId: number): number {
+    const put = this.#done.findLast(
+      ({ method, args: [first] }) => method === "putConfig" && (first as { deviceId: number }).deviceId === deviceId,
+    );
+    return put?.atMs ?? 0;
+  }
+
   #unread(deviceId: number): boolean {
     let there = false;
     for (const { method, args } of this.#done) {
