@@ -42,10 +42,11 @@ const gates: Hunt = (look) => {
     return isProtected && random.chance(0.5) ? { do: "rest", id: look.id } : owner(look, "protect", waiting);
   }
   const harmed = some(look, (m, record) => isHarmed(look, m) && record?.run?.phase !== "starting");
-  if (harmed !== null && random.chance(0.4)) return owner(look, random.pick(["unprotect", "mend", "mend"]), harmed);
+  if (harmed !== null && random.chance(0.25)) return owner(look, random.pick(["unprotect", "mend", "mend"]), harmed);
   const asking = some(look, (m) => asks(look, m) && !isHarmed(look, m));
-  if (asking !== null && random.chance(0.2)) return owner(look, random.pick(["protect", "class", "disk"]), asking);
-  const idle = some(look, (m) => !asks(look, m) && !isHarmed(look, m));
+  if (asking !== null && random.chance(0.2))
+    return owner(look, random.pick(["protect", "class", "disk", "disk"]), asking);
+  const idle = some(look, (m) => !asks(look, m));
   if (idle !== null && random.chance(0.4))
     return owner(look, random.pick(["provision", "provision", "wipe", "wipe", "retire", "plan"]), idle);
   return random.chance(0.3) ? { do: "pass", id: look.id, shard: look.n } : null;

@@ -89,7 +89,7 @@ export class Ledger {
   readonly codeHashes = new Map<number, string[]>();
   newestCodeStep = 0;
   /** Lines of the journal by device and mark: whether their writer still held its lock. */
-  readonly marks = new Map<string, { readonly held: boolean; readonly atMs: number }>();
+  readonly marks = new Map<string, { readonly held: boolean; readonly sinceMs: number }>();
   /** Texts that fleetd wrote anywhere, since they were searched last. */
   texts: string[] = [];
   /** Every owner's entry of the change log, by device: a restored NetBox forgets some. */

@@ -20,9 +20,14 @@ export const journal: Invariant = {
     const key = `${event.line.deviceId} ${mark}`;
     const held = nowMs - event.by.startedAtMs < sim.settings.durations.passLockMs;
     const before = ledger.marks.get(key);
-    ledger.marks.set(key, { held, atMs: nowMs });
+    // A lock or record that was lost while either of the two worked makes them two at once.
+    const sinceMs = event.by.startedAtMs;
+    ledger.marks.set(key, { held, sinceMs });
     if (before === undefined || !held || !before.held) return null;
-    if (ledger.lostSince(before.atMs, event.line.deviceId, "record", "records", "netbox", "store")) return null;
+    if (
+      ledger.lostSince(Math.min(before.sinceMs, sinceMs), event.line.deviceId, "record", "records", "netbox", "store")
+    )
+      return null;
     return `device ${event.line.deviceId} is told twice: ${event.line.text}`;
   },
   atRest: (sim) => {
