@@ -10,9 +10,9 @@ export interface FakeAuthority {
   serverIdentity(): { readonly certificate: string; readonly key: string };
 }
 
-/** Makes a root authority, and below it the CA whose key is given out. */
-export function fakeAuthority(commonName: string): FakeAuthority {
-  const root = new LabAuthority(`${commonName} root`);
+/** Makes a root authority, and below it the CA whose key is given out; a world with a clock of its own dates them by it. */
+export function fakeAuthority(commonName: string, clockMs?: () => number): FakeAuthority {
+  const root = new LabAuthority(`${commonName} root`, clockMs);
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const pem = root.issue({ commonName, use: "authority" }, publicKey.export({ type: "spki", format: "der" }));
   return {

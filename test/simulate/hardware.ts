@@ -22,7 +22,10 @@ export type BootKind = "good" | "foreign" | "os" | "os-foreign";
 
 export const accepted = fakeAuthority("Simulated boot authority");
 const foreign = fakeAuthority("Somebody's boot authority");
-export const issuer = fakeAuthority("Simulated issuer");
+/** Where simulated time begins. */
+export const START_MS = Date.UTC(2026, 10, 29, 12);
+// Nodes renew only what a certificate of that time still backs.
+export const issuer = fakeAuthority("Simulated issuer", () => START_MS);
 export const COMMAND_LINE = "console=ttyS0 fleet_hookos=1";
 export const OS_COMMAND_LINE = "talos.platform=metal fleet_os=1";
 

@@ -213,9 +213,9 @@ const renewals: Hunt = (look) => {
   const kind = random.weighted([
     ["renew", 6],
     ["renew-as", 2],
-    ["status", active ? 0.5 : 1],
-    ["plan", 0.5],
-    ["active", 2],
+    ["status", active ? 0.3 : 0],
+    ["plan", 0.2],
+    ["active", active ? 0 : 8],
   ] as const);
   return kind === "renew" || kind === "renew-as" ? acts(look, kind, node) : owner(look, kind, node);
 };

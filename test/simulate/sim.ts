@@ -7,7 +7,7 @@ import { isPortError, PortError } from "../../shared/ports/error.ts";
 import type { Backup } from "./backup.ts";
 import { type CallFault, isRead, unavailable } from "./faults.ts";
 import { CLASSES, declared, settingsOf, TALOS_SECRETS } from "./fleet.ts";
-import { board } from "./hardware.ts";
+import { board, START_MS } from "./hardware.ts";
 import { type Event, Ledger } from "./ledger.ts";
 import { type Habit, LIES, type Lie, Machine } from "./machine.ts";
 import { SimBootPlane } from "./peers/boot-plane.ts";
@@ -19,7 +19,6 @@ import { Random } from "./random.ts";
 import { type Call, type Process, Task } from "./task.ts";
 import { type Theme, themesOf } from "./themes.ts";
 
-const START_MS = Date.UTC(2026, 10, 29, 12);
 const CALL_MS = 7;
 
 /** Takes an event down and says where it breaks an invariant. */

@@ -30,8 +30,11 @@ export class LabAuthority {
   readonly #key: KeyObject;
   readonly #name: Uint8Array;
   readonly #keyId: Uint8Array;
+  readonly #clockMs: () => number;
 
-  constructor(commonName: string) {
+  /** @param clockMs what its certificates are dated by: milliseconds since 1970 */
+  constructor(commonName: string, clockMs: () => number = Date.now) {
+    this.#clockMs = clockMs;
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const spki = publicKey.export({ type: "spki", format: "der" });
     this.#key = privateKey;
@@ -47,7 +50,7 @@ export class LabAuthority {
 
   /** Issues a certificate in PEM for a SubjectPublicKeyInfo in DER. */
   issue(profile: Profile, spki: Uint8Array): string {
-    const nowMs = Date.now();
+    const nowMs = this.#clockMs();
     const algorithm = sequence(oid(OID["ecdsa-with-SHA256"]));
     const tbs = sequence(
       explicit(0, unsignedInteger(Uint8Array.of(2))),
