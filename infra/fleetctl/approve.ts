@@ -66,7 +66,7 @@ export const approve: Command = {
 };
 
 function unclaimed(device: string): string {
-  return `no machine claims to be ${device}: boot it into HookOS, then fleetctl claims shows it`;
+  return `no machine claims to be ${device}: declare it in NetBox, then boot it into HookOS (again, if it was declared after that)`;
 }
 
 function disagreeing(device: string): string {
