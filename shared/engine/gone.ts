@@ -18,6 +18,8 @@ async function close(
   const steps = planGone(record, objects, world.clock.nowMs(), world.settings);
   const isOver = steps.length === 0 && isForgotten(record, world.clock.nowMs(), world.settings);
   if ((steps.length === 0 && !isOver) || (await world.netbox.device(record.deviceId)) !== null) return;
+  // Another process may have seen the device since the walk read its record: that walk's absence is then none, and the next decides.
+  if ((await world.records.get(record.deviceId))?.resourceVersion !== stored.resourceVersion) return;
   if (isOver) return world.records.remove(record.deviceId, stored.resourceVersion);
   world.event({ kind: "step", device: record.name, code: "gone", text: `${record.name} is gone from NetBox` });
   for (const step of steps) {
