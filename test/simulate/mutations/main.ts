@@ -1,5 +1,5 @@
 import { table } from "../../bench/measure.ts";
-import { MUTATIONS } from "./list.ts";
+import { MUTATIONS, RARE } from "./list.ts";
 import { planted } from "./planted.ts";
 
 /**
@@ -10,7 +10,7 @@ import { planted } from "./planted.ts";
 const SEEDS = 40;
 
 const asked = process.argv.slice(2);
-const chosen = asked.length === 0 ? MUTATIONS : MUTATIONS.filter(({ name }) => asked.includes(name));
+const chosen = asked.length === 0 ? MUTATIONS : [...MUTATIONS, ...RARE].filter(({ name }) => asked.includes(name));
 const rows: string[][] = [["mutation", "file", "caught by", "seed", "s"]];
 let missed = 0;
 for (const mutation of chosen) {
