@@ -1,8 +1,9 @@
 import type { Device } from "../fleet/device.ts";
 import { installedAs } from "../fleet/installed-name.ts";
 import { type Member, mergeSpireNodes, spireNodes } from "../fleet/manifests/spire-nodes.ts";
+import { isUnfinished } from "../fleet/record.ts";
 import { freeSlot, orphanedSlots } from "../fleet/slots.ts";
-import { updateFleet } from "./records.ts";
+import { parseRecord, updateFleet } from "./records.ts";
 import { isOfShard, type Round, shardName, withWalk } from "./round.ts";
 import { seen } from "./seen.ts";
 import type { World } from "./world.ts";
@@ -12,7 +13,7 @@ export async function closePass(world: World, round: Round, after: readonly Memb
   await seen(world, "", () => list(world, round, after));
   if (!round.whole) return;
   const { slotOrphanMs } = world.settings.durations;
-  const ids = new Set(round.devices.map((d) => d.id));
+  const ids = new Set([...round.devices.map((d) => d.id), ...(await atWorkUnseen(world, round))]);
   await updateFleet(world, (fleet) => {
     const orphans = orphanedSlots(fleet, ids, world.clock.nowMs(), slotOrphanMs).filter((id) => isOfShard(world, id));
     return withWalk(
@@ -21,6 +22,21 @@ export async function closePass(world: World, round: Round, after: readonly Memb
       round,
     );
   });
+}
+
+/** Devices that the walk came without and whose records still name a run that goes on: their disks are being written to. */
+async function atWorkUnseen(world: World, round: Round): Promise<readonly number[]> {
+  const present = new Set(round.devices.map((d) => d.id));
+  const unseen = round.fleet.slots.map((s) => s.deviceId).filter((id) => !present.has(id) && isOfShard(world, id));
+  if (unseen.length === 0) return [];
+  // A record that cannot be read says nothing of an end.
+  const records = await Promise.all(
+    (await world.records.of(unseen)).map(async (stored) => ({
+      id: stored.deviceId,
+      record: await seen(world, "", async () => parseRecord(stored)),
+    })),
+  );
+  return records.filter(({ record }) => record === null || isUnfinished(record.run)).map(({ id }) => id);
 }
 
 async function list(world: World, round: Round, after: readonly Member[]): Promise<void> {
