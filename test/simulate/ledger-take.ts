@@ -31,7 +31,7 @@ export function take(sim: Sim, event: Event): void {
       if (acceptedRequest === null || event.by?.kind !== "accept") return;
       const { kind, request } = acceptedRequest;
       const key = `${deviceId} ${request.id}`;
-      ledger.accepted.add(key);
+      if (event.before?.acceptedRequest?.request.id !== request.id) ledger.accepted.set(key, sim.step);
       if (!ledger.requests.has(key)) ledger.requests.set(key, { atMs: request.atMs, planned: kind === "install" });
       return;
     }

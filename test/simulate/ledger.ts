@@ -66,6 +66,11 @@ export interface Loss {
   readonly deviceId?: number;
 }
 
+/** A pass that did all that it saw. */
+export function isDone(by: Task | null): boolean {
+  return by?.ended === true && by.report !== null && !by.report.skipped && by.report.failed === 0;
+}
+
 interface RowAt {
   readonly step: number;
   readonly row: Device | null;
@@ -104,10 +109,10 @@ export class Ledger {
   readonly epochs: { readonly step: number; readonly epochMs: number | null }[] = [];
   /** Who broke off reading a configuration, by code. */
   readonly broke = new Map<string, string>();
-  /** Requests that an administrator accepted though they were held: `<device> <id>`. */
-  readonly accepted = new Set<string>();
-  /** In how many complete walks in a row a device was missing: now, and before it was seen at a step. */
-  readonly missed = new Map<number, { readonly walks: number; readonly was: number; readonly seenStep: number }>();
+  /** Requests that an administrator accepted though they were held, `<device> <id>`: the step of the word. */
+  readonly accepted = new Map<string, number>();
+  /** In how many complete walks in a row a device was missing: now, and before a pass saw it. */
+  readonly missed = new Map<number, { readonly walks: number; readonly was: number; readonly seenBy: Task | null }>();
 
   /** Whether an owner ever declared another BMC, or none, for a device that has one. */
   bmcChanged(deviceId: number): boolean {
@@ -135,6 +140,12 @@ export class Ledger {
     );
   }
 
+  /** Runs before an administrator's word for the very request: he wants it once more, whatever it came to. */
+  enabledSinceWord(deviceId: number, requestId: string): readonly Enabled[] {
+    const step = this.accepted.get(`${deviceId} ${requestId}`) ?? 0;
+    return this.enabled.filter((e) => e.workflow.deviceId === deviceId && e.step >= step);
+  }
+
   noteEpoch(step: number, text: string | null): void {
     const epochMs = text === null ? null : (JSON.parse(text) as { epochMs: number }).epochMs;
     if (this.epochs.at(-1)?.epochMs !== epochMs) this.epochs.push({ step, epochMs });
@@ -149,15 +160,15 @@ export class Ledger {
   }
 
   /** A list of all devices, or of a shard's, was answered: which of those that there were did it come without? */
-  walked(which: unknown, devices: readonly Device[], step: number): void {
-    if (Array.isArray(which)) return;
+  walked(which: unknown, devices: readonly Device[], by: Task, isAlone: boolean): void {
+    if (Array.isArray(which) || by.kind !== "pass") return;
     const { from, to } = (which as IdRange | undefined) ?? { from: 0, to: Number.POSITIVE_INFINITY };
     const seen = new Set(devices.map(({ id }) => id));
     for (const id of this.rows.keys()) {
       if (id < from || id > to) continue;
-      const { walks, was, seenStep } = this.missed.get(id) ?? { walks: 0, was: 0, seenStep: 0 };
-      if (!seen.has(id)) this.missed.set(id, { walks: walks + 1, was, seenStep });
-      else if (walks > 0) this.missed.set(id, { walks: 0, was: walks, seenStep: step });
+      const { walks, was, seenBy } = this.missed.get(id) ?? { walks: 0, was: 0, seenBy: null };
+      if (!seen.has(id)) this.missed.set(id, { walks: walks + 1, was, seenBy });
+      else this.missed.set(id, { walks: 0, was: isDone(seenBy) ? walks : walks + was, seenBy: isAlone ? by : null });
     }
   }
 

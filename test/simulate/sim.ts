@@ -210,7 +210,8 @@ export class Sim {
     const snapshot = fault === "stale" ? (this.#answers.get(key) ?? [])[0] : undefined;
     if (snapshot !== undefined && this.nowMs - snapshot.atMs < 120_000) {
       task.seenFromStep = Math.min(task.seenFromStep, snapshot.step);
-      if (name === "netbox.devices") this.ledger.walked(call.args[0], snapshot.value as readonly Device[], this.step);
+      if (name === "netbox.devices" && task.kind === "pass")
+        this.ledger.walked(call.args[0], snapshot.value as readonly Device[], task, this.tasks.size === 1);
       call.resolve(snapshot.value);
       return `stale by ${this.step - snapshot.step} steps`;
     }
@@ -226,7 +227,8 @@ export class Sim {
       this.acting = null;
     }
     if (isRead(name)) this.#remember(key, answer);
-    if (name === "netbox.devices") this.ledger.walked(call.args[0], answer as readonly Device[], this.step);
+    if (name === "netbox.devices" && task.kind === "pass")
+      this.ledger.walked(call.args[0], answer as readonly Device[], task, this.tasks.size === 1);
     if (fault === "killed") {
       this.kill(task.process);
       return "done, then its process died";

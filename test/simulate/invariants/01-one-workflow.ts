@@ -6,8 +6,9 @@ export const oneWorkflow: Invariant = {
   on: (sim, event) => {
     if (event.kind !== "enabled") return null;
     const { name, deviceId, requestId, kind } = event.workflow;
-    const { enabled, succeeded } = sim.ledger;
-    const before = enabled.filter((e) => e.workflow.deviceId === deviceId && e.workflow.requestId === requestId);
+    const { succeeded } = sim.ledger;
+    const own = sim.ledger.enabledSinceWord(deviceId, requestId);
+    const before = own.filter((e) => e.workflow.requestId === requestId);
     const same = before.filter((e) => e.workflow.kind === kind);
     if (kind !== "retire")
       return same.length === 0 ? null : `${name} is enabled after ${same.map((e) => e.workflow.name).join(", ")}`;

@@ -9,13 +9,14 @@ export const oldRequests: Invariant = {
     if (event.kind !== "enabled") return null;
     const { workflow } = event;
     const requestAtMs = sim.ledger.requests.get(`${workflow.deviceId} ${workflow.requestId}`)?.atMs ?? 0;
-    const later = sim.ledger.enabled.find(
-      (e) =>
-        e.workflow.deviceId === workflow.deviceId &&
-        group(e.workflow.kind) === group(workflow.kind) &&
-        e.requestAtMs >= requestAtMs &&
-        !(workflow.kind === "retire" && e.workflow.requestId === workflow.requestId),
-    );
+    const later = sim.ledger
+      .enabledSinceWord(workflow.deviceId, workflow.requestId)
+      .find(
+        (e) =>
+          group(e.workflow.kind) === group(workflow.kind) &&
+          e.requestAtMs >= requestAtMs &&
+          !(workflow.kind === "retire" && e.workflow.requestId === workflow.requestId),
+      );
     return later === undefined
       ? null
       : `${workflow.name} is enabled for a request not newer than that of ${later.workflow.name}`;
