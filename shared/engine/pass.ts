@@ -11,7 +11,7 @@ import { readBulk } from "./bulk.ts";
 import { closePass } from "./close.ts";
 import { settleGone } from "./gone.ts";
 import { currentClasses, type Look, type LookContext, lookAgain, observeDevice } from "./observe.ts";
-import { parseRecord, updateRecord } from "./records.ts";
+import { parseRecord, recordsOf, updateRecord } from "./records.ts";
 import { MANY_DEVICES, type Round, readRound, shardName } from "./round.ts";
 import { seen } from "./seen.ts";
 import { randomName, rest, type Settled, settle, takeLock, withDeviceLock } from "./settle.ts";
@@ -42,25 +42,6 @@ export async function passForDevice(
     const first = await lookAgain(world, deviceId, context);
     return first === null ? null : settle(world, first, context);
   });
-}
-
-/**
- * Records as they are, new ones for devices without; one that cannot be read is missing and said. The texts of those that
- * were read are let go: of a large fleet they are as large as the records.
- */
-async function readRecords(world: World, { devices, stored }: Round): Promise<Map<number, DeviceRecord>> {
-  const records = new Map<number, DeviceRecord>();
-  for (const device of devices) {
-    const found = stored.get(device.id);
-    const record =
-      found === undefined
-        ? newRecord(device.id, device.name)
-        : await seen(world, device.name, async () => parseRecord(found));
-    if (record === null) continue;
-    records.set(device.id, record);
-    if (found !== undefined) stored.set(device.id, { ...found, text: "" });
-  }
-  return records;
 }
 
 /** Looks at a device, and acts under its lock where there is something to do. Null: locked, or gone meanwhile. */
@@ -160,7 +141,7 @@ async function onePass(world: World, keepLock: () => Promise<void>): Promise<Pas
     world,
     [...round.stored.values()].filter((one) => !present.has(one.deviceId)),
   );
-  const records = await readRecords(world, round);
+  const records = await recordsOf(world, round.devices, round.stored);
   const wholeFleet = new WholeFleet(world);
   if (round.whole && world.settings.shard === null) wholeFleet.know(round.devices, records, round.startMs);
   const context = { ...policy, trigger: "pass" as const, wholeFleet };

@@ -1,17 +1,17 @@
 import type { Device } from "../fleet/device.ts";
-import { type FleetRecord, fleetRecordSchema, newFleetRecord } from "../fleet/fleet-record.ts";
+import { type FleetRecord, newFleetRecord } from "../fleet/fleet-record.ts";
 import { nodeName } from "../fleet/installed-name.ts";
 import { planAbsences } from "../fleet/plan/absences.ts";
 import { planGone } from "../fleet/plan/gone.ts";
 import { type Rehearsal, rehearse } from "../fleet/plan/rehearse.ts";
 import { type DeviceRecord, newRecord } from "../fleet/record.ts";
 import type { Step } from "../fleet/step.ts";
-import { PortError } from "../ports/error.ts";
 import type { StoredRecord } from "../ports/records.ts";
 import { readBulk } from "./bulk.ts";
 import type { Bulk } from "./bulk-views.ts";
 import { currentClasses, type LookContext, observeDevice } from "./observe.ts";
-import { parseRecord } from "./records.ts";
+import { parseFleet, parseRecord, recordsOf } from "./records.ts";
+import { byId } from "./round.ts";
 import { seen } from "./seen.ts";
 import { WholeFleet } from "./whole-fleet.ts";
 import type { World } from "./world.ts";
@@ -26,21 +26,7 @@ export interface Preview extends Rehearsal {
 /** The fleet's memory as it is, or as a first pass would begin it: nothing is written. */
 async function fleetAsIs({ records, clock }: World): Promise<FleetRecord> {
   const stored = await records.fleet();
-  if (stored === null) return newFleetRecord(clock.nowMs());
-  const parsed = fleetRecordSchema.safeParse(JSON.parse(stored.text));
-  if (!parsed.success) throw new PortError("rejected", "records", "fleetd-fleet is no record of this version");
-  return parsed.data;
-}
-
-async function recordsOf(world: World, devices: readonly Device[], stored: readonly StoredRecord[]) {
-  const found = new Map(stored.map((r) => [r.deviceId, r] as const));
-  const records = new Map<number, DeviceRecord>();
-  for (const { id, name } of devices) {
-    const one = found.get(id);
-    const record = one === undefined ? newRecord(id, name) : await seen(world, name, async () => parseRecord(one));
-    if (record !== null) records.set(id, record);
-  }
-  return records;
+  return stored === null ? newFleetRecord(clock.nowMs()) : parseFleet(stored);
 }
 
 async function context(world: World, wholeFleet: WholeFleet): Promise<LookContext> {
@@ -58,7 +44,7 @@ export async function previewDevice(world: World, name: string): Promise<Preview
   const wholeFleet = new WholeFleet(world);
   wholeFleet.know(
     devices,
-    await recordsOf(world, devices, [...holders, ...(stored === null ? [] : [stored])]),
+    await recordsOf(world, devices, byId([...holders, ...(stored === null ? [] : [stored])])),
     world.clock.nowMs(),
   );
   const observed = await observeDevice(
@@ -76,7 +62,7 @@ export async function previewDevice(world: World, name: string): Promise<Preview
 export async function previewFleet(world: World): Promise<Preview[]> {
   const nowMs = world.clock.nowMs();
   const devices = await world.netbox.devices();
-  const stored = await world.records.all();
+  const stored = byId(await world.records.all());
   const fleet = await fleetAsIs(world);
   const records = await recordsOf(world, devices, stored);
   const wholeFleet = new WholeFleet(world);
@@ -98,18 +84,18 @@ export async function previewFleet(world: World): Promise<Preview[]> {
 async function previewGone(
   world: World,
   devices: readonly Device[],
-  stored: readonly StoredRecord[],
+  stored: ReadonlyMap<number, StoredRecord>,
   fleet: FleetRecord,
   bulk: Bulk,
 ): Promise<Preview[]> {
   const present = new Set(devices.map((d) => d.id));
   const absent: DeviceRecord[] = [];
-  for (const one of stored) {
+  for (const one of stored.values()) {
     const record = present.has(one.deviceId) ? null : await seen(world, "", async () => parseRecord(one));
     if (record !== null) absent.push(record);
   }
   const nowMs = world.clock.nowMs();
-  const { close } = planAbsences(absent, stored.length, nowMs, world.settings, fleet.acceptedVanished);
+  const { close } = planAbsences(absent, stored.size, nowMs, world.settings, fleet.acceptedVanished);
   return close.flatMap((before): Preview[] => {
     const objects = bulk.ofDevice(before.deviceId);
     const steps: readonly Step[] = objects === null ? [] : planGone(before, objects, nowMs, world.settings);

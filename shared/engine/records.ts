@@ -3,6 +3,7 @@ import { type FleetRecord, fleetRecordSchema, newFleetRecord } from "../fleet/fl
 import { type DeviceRecord, newRecord, recordSchema } from "../fleet/record.ts";
 import { isPortError, PortError } from "../ports/error.ts";
 import type { RecordsPort, StoredRecord } from "../ports/records.ts";
+import { seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 const WRITE_TRIES = 6;
@@ -29,6 +30,26 @@ export function parseRecord(stored: StoredRecord): DeviceRecord {
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues[0]?.path.join(".") ?? "";
   throw new PortError("rejected", "records", `fleetd-${stored.deviceId} is no record of this version (${where})`);
+}
+
+/**
+ * The records of devices, new ones for those without; one that cannot be read is missing and said. The texts of those that
+ * were read are let go: of a large fleet they are as large as the records.
+ */
+export async function recordsOf(
+  world: Pick<World, "event">,
+  devices: readonly Pick<Device, "id" | "name">[],
+  stored: Map<number, StoredRecord>,
+): Promise<Map<number, DeviceRecord>> {
+  const records = new Map<number, DeviceRecord>();
+  for (const { id, name } of devices) {
+    const found = stored.get(id);
+    const record = found === undefined ? newRecord(id, name) : await seen(world, name, async () => parseRecord(found));
+    if (record === null) continue;
+    records.set(id, record);
+    if (found !== undefined) stored.set(id, { ...found, text: "" });
+  }
+  return records;
 }
 
 export async function loadRecord(records: RecordsPort, device: Pick<Device, "id" | "name">): Promise<Loaded> {
@@ -77,6 +98,13 @@ export interface LoadedFleet {
   readonly resourceVersion: string | null;
 }
 
+/** @throws PortError rejected where the text is no record of the fleet */
+export function parseFleet({ text }: Pick<StoredRecord, "text">): FleetRecord {
+  const parsed = fleetRecordSchema.safeParse(jsonOf(text));
+  if (parsed.success) return parsed.data;
+  throw new PortError("rejected", "records", "fleetd-fleet is no record of this version");
+}
+
 /** The fleet's memory; where there is none it begins now, and older requests are held (spec/30, "Requests"). */
 export async function loadFleet(world: Pick<World, "records" | "clock">): Promise<LoadedFleet> {
   let stored = await world.records.fleet();
@@ -92,9 +120,7 @@ export async function loadFleet(world: Pick<World, "records" | "clock">): Promis
       if (stored === null) throw error;
     }
   }
-  const parsed = fleetRecordSchema.safeParse(jsonOf(stored.text));
-  if (!parsed.success) throw new PortError("rejected", "records", "fleetd-fleet is no record of this version");
-  return { fleet: parsed.data, resourceVersion: stored.resourceVersion };
+  return { fleet: parseFleet(stored), resourceVersion: stored.resourceVersion };
 }
 
 export async function updateFleet(

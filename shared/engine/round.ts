@@ -30,7 +30,7 @@ export function isOfShard({ settings: { shard } }: Pick<World, "settings">, devi
   return shard === null || (deviceId >= shard.from && deviceId <= shard.to);
 }
 
-const byId = (records: readonly StoredRecord[]) => new Map(records.map((r) => [r.deviceId, r] as const));
+export const byId = (records: readonly StoredRecord[]) => new Map(records.map((r) => [r.deviceId, r] as const));
 
 /**
  * Reads all that a pass looks at: every device when a walk is due, else those of which something moved in NetBox since

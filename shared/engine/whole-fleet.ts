@@ -1,16 +1,13 @@
 import { boundUuid } from "../fleet/binding.ts";
-import { conflictIn, type InventoryIndex, inventoryIndex } from "../fleet/conflicts.ts";
+import { conflictIn, inventoryIndex } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
 import { isEarlier, isoTime } from "../fleet/moment.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import { newestOf } from "../fleet/walk.ts";
-import { boundUuids, inventory } from "./inventory.ts";
-import { parseRecord } from "./records.ts";
+import { boundUuids, conflictAmong, type Indexed, inventory } from "./inventory.ts";
 import type { World } from "./world.ts";
 
-interface Known {
-  readonly devices: readonly Device[];
-  readonly index: InventoryIndex;
+interface Known extends Indexed {
   /** When NetBox was asked; null for a copy of whoever asked. */
   readonly readAtMs: number | null;
   /** When it had answered: a NetBox that takes long would else never be read late enough. */
@@ -72,12 +69,7 @@ export class WholeFleet {
   async conflictOf(device: Device, record: DeviceRecord): Promise<string | null> {
     const known = this.#known ?? this.#set(await inventory(this.#world), null);
     const uuid = boundUuid(device, record);
-    if (uuid === null || known.hasUuids) return conflictIn(known.index, device, uuid);
-    const holders = await this.#world.records.byUuid(uuid);
-    const others = holders.filter((one) => one.deviceId !== device.id);
-    if (others.length === 0) return conflictIn(known.index, device, null);
-    const records = new Map(others.map((one) => [one.deviceId, parseRecord(one)] as const));
-    return conflictIn(inventoryIndex(known.devices, boundUuids(known.devices, records)), device, uuid);
+    return known.hasUuids ? conflictIn(known.index, device, uuid) : conflictAmong(this.#world, known, device, uuid);
   }
 
   #set(devices: readonly Device[], readAtMs: number | null): Known {

@@ -1,11 +1,9 @@
-import { approvedDigests, boundUuid } from "../binding.ts";
 import type { WorkflowView } from "../boot-plane.ts";
-import { freezeClass } from "../class.ts";
 import { bootMac } from "../device.ts";
-import { installedClass } from "../judged.ts";
-import { type DeviceRecord, isUnfinished, RUN_KINDS, type Run, type RunKind, touchesDisk } from "../record.ts";
+import { type DeviceRecord, isUnfinished, RUN_KINDS, type Run, type RunKind } from "../record.ts";
 import { newRetire } from "../retire-record.ts";
 import type { Draft } from "./draft.ts";
+import { newRun } from "./new-run.ts";
 import { hasBegun, terminalOf } from "./workflow-facts.ts";
 
 function kindOf(workflow: WorkflowView): RunKind | null {
@@ -44,39 +42,21 @@ export function usedUp(record: DeviceRecord, run: Run): DeviceRecord["lastReques
 }
 
 function adopted(d: Draft, workflow: WorkflowView, kind: RunKind): Run {
-  const { device, classes, classInputs, changes } = d.o;
+  const { device, changes } = d.o;
   const { createdAtMs, requestId } = workflow;
-  const { installDisk, installDiskSerial } = device;
-  return {
-    kind,
+  return newRun(d, kind, {
     request: { id: requestId, atMs: changes?.find((c) => c.requestId === requestId)?.atMs ?? createdAtMs },
     attempt: attemptOf(workflow.name),
     name: workflow.name,
-    deviceName: device.name,
     phase: "waiting",
-    class:
-      (kind === "attest" ? installedClass(device, d.record) : null) ??
-      freezeClass(device.fleetClass, classes, classInputs),
-    disk:
-      touchesDisk(kind) && installDisk !== null && installDiskSerial !== null
-        ? { device: installDisk, serial: installDiskSerial }
-        : null,
-    serial: device.serial,
-    uuid: boundUuid(device, d.record),
-    eks: [...approvedDigests(device.approvedEks)],
     mac: bootMac(device) ?? "",
     bootMode: workflow.bootJob !== null,
     startedAtMs: createdAtMs,
     enabledAtMs: createdAtMs,
-    begunAtMs: null,
-    diskBegun: false,
-    timeoutMs: 0,
     // What it was rendered from went with the record: there is nothing to compare its actions with.
     actionsChecked: true,
-    terminal: null,
-    result: null,
     verdictAtMs: null,
-  };
+  });
 }
 
 /** The Workflow of a run that counts as withdrawn began all the same: another actor enabled it in that moment. */

@@ -1,13 +1,11 @@
-import { approvedDigests, boundUuid } from "../binding.ts";
-import { freezeClass } from "../class.ts";
 import type { ReasonOf } from "../condition.ts";
 import { bootMac, objectName } from "../device.ts";
-import { installedClass } from "../judged.ts";
 import { workflow as workflowManifest, workflowName } from "../manifests/workflow.ts";
 import { isUnfinished, type Run, type RunKind, touchesDisk } from "../record.ts";
 import type { Request } from "../request.ts";
 import type { Draft } from "./draft.ts";
 import { asksClusterToken, failingGate, hasBmc } from "./gates.ts";
+import { newRun } from "./new-run.ts";
 import { usedUp } from "./orphan.ts";
 import { endRun } from "./run-end.ts";
 
@@ -113,35 +111,18 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
   }
   const node = o.cluster?.node ?? null;
   const replaces = kind === "provision" || kind === "wipe" || kind === "retire";
-  const run: Run = {
-    kind,
+  const run = newRun(d, kind, {
     request: { id: request.id, atMs: request.atMs },
     attempt,
     name,
-    deviceName: device.name,
     phase: "starting",
-    class:
-      (kind === "attest" ? installedClass(device, d.record) : null) ??
-      freezeClass(device.fleetClass, o.classes, o.classInputs),
-    disk:
-      touchesDisk(kind) && device.installDisk !== null && device.installDiskSerial !== null
-        ? { device: device.installDisk, serial: device.installDiskSerial }
-        : null,
-    serial: device.serial,
-    uuid: boundUuid(device, d.record),
-    eks: [...approvedDigests(device.approvedEks)],
     mac,
     bootMode,
     startedAtMs: o.nowMs,
     enabledAtMs: null,
-    begunAtMs: null,
-    diskBegun: false,
-    timeoutMs: 0,
     actionsChecked: false,
-    terminal: null,
-    result: null,
     verdictAtMs: atAdmission ? o.nowMs : null,
-  };
+  });
   d.set({ run, node: replaces && node !== null ? { name: node.name, uid: node.uid } : d.record.node });
   const target = run.disk === null ? "" : ` on disk ${run.disk.device} (${run.disk.serial})`;
   d.say("info", "run-started", `${kind} started${target} for request ${request.id.slice(0, 8)}`, name);
