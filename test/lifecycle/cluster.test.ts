@@ -1,31 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { CsrView } from "../../shared/fleet/cluster.ts";
 import { refetched } from "../../shared/fleet/plan/config-access.ts";
-import { attests, declared, installed, kubeletAsks, minted, reads, request } from "../scenarios/acts.ts";
+import { attests, declared, installed, kubeletAsks, minted, request, servedUnasked } from "../scenarios/acts.ts";
 import { CLASSES } from "../scenarios/fixtures.ts";
 import type { Model } from "../scenarios/model.ts";
 import { acts, conditions, runs, said, times } from "./seen.ts";
-
-/** Served; its kubelet has not asked yet, its token lives. */
-function served(): Model {
-  const m = declared();
-  attests(m);
-  m.pass("confirm");
-  minted(m);
-  if (m.record.token) m.record = { ...m.record, token: { ...m.record.token, expiresAtMs: m.nowMs + 3_600_000 } };
-  m.agent(6, "SUCCESS");
-  m.pass();
-  reads(m);
-  m.pass();
-  m.lines.length = 0;
-  return m;
-}
 
 const approved = (lines: readonly string[]) => lines.filter((l) => l.startsWith("approve"));
 
 describe("the first kubelet CSR of a node's own token", () => {
   it("csr: approved, its name and key in the record before; a minute later the token goes", () => {
-    const m = served();
+    const m = servedUnasked();
     kubeletAsks(m);
     m.until("put-record");
     expect(m.record.token?.csr).toMatchObject({ name: "node-csr-1", spkiSha256: "k1" });
@@ -44,7 +29,7 @@ describe("the first kubelet CSR of a node's own token", () => {
     ["server usages", { usages: ["digital signature", "server auth"] }],
     ["a usage too many", { usages: ["digital signature", "client auth", "server auth"] }],
   ])("csr: %s: left alone, said once", (_name, change) => {
-    const m = served();
+    const m = servedUnasked();
     kubeletAsks(m, change);
     expect(approved([...m.pass(), ...m.pass()])).toEqual([]);
     expect(conditions(m)).toEqual(["CsrRefused/csr-refused"]);
@@ -52,7 +37,7 @@ describe("the first kubelet CSR of a node's own token", () => {
   });
 
   it("csr: another signer, a request that cannot be read: left alone", () => {
-    const m = served();
+    const m = servedUnasked();
     kubeletAsks(m);
     const [csr] = m.cluster?.csrs ?? [];
     if (csr === undefined || m.cluster === null) throw new Error("no CSR");
@@ -74,7 +59,7 @@ describe("the first kubelet CSR of a node's own token", () => {
   });
 
   it("csr: hundreds of strangers' neither block nor slow it, and are said once", () => {
-    const m = served();
+    const m = servedUnasked();
     for (let n = 0; n < 300; n++) kubeletAsks(m, { name: `s${n}`, username: `system:bootstrap:${n}`, spki: `s${n}` });
     kubeletAsks(m);
     m.lines.length = 0;
@@ -84,14 +69,14 @@ describe("the first kubelet CSR of a node's own token", () => {
   });
 
   it("csr: made with a cluster-wide token: never approved, whatever node it names, said once", () => {
-    const m = served();
+    const m = servedUnasked();
     kubeletAsks(m, { username: "system:bootstrap:wide00" });
     expect(approved([...m.pass(), ...m.pass()])).toEqual([]);
     expect(times(m, "a CSR for this node came from system:bootstrap:wide00")).toBe(1);
   });
 
   it("csr: same name and key again within the minute: approved again; later not", () => {
-    const m = served();
+    const m = servedUnasked();
     kubeletAsks(m);
     m.pass();
     const pending = () => {
@@ -105,7 +90,7 @@ describe("the first kubelet CSR of a node's own token", () => {
   });
 
   it("csr: a second key: token deleted, Node cordoned and tainted, a danger line", () => {
-    const m = served();
+    const m = servedUnasked();
     kubeletAsks(m);
     m.pass();
     m.node();
@@ -118,7 +103,7 @@ describe("the first kubelet CSR of a node's own token", () => {
   });
 
   it("csr: two keys at once: neither is approved", () => {
-    const m = served();
+    const m = servedUnasked();
     kubeletAsks(m);
     kubeletAsks(m, { name: "node-csr-2", spki: "k2" });
     expect(approved(m.pass())).toEqual([]);
@@ -126,7 +111,7 @@ describe("the first kubelet CSR of a node's own token", () => {
   });
 
   it("csr: the consumed code used again while the token lives ends the token", () => {
-    const m = served();
+    const m = servedUnasked();
     m.record = refetched("h", m.nowMs)(m.record) ?? m.record;
     expect(acts(m.pass())).toContain("delete-token abcdef");
     expect(conditions(m)).toEqual([
@@ -137,7 +122,7 @@ describe("the first kubelet CSR of a node's own token", () => {
   });
 
   it("csr: approved by others: said, and the token ends as after fleetd's own", () => {
-    const m = served();
+    const m = servedUnasked();
     m.othersApprove = true;
     kubeletAsks(m);
     if (m.cluster) m.cluster.csrs = m.cluster.csrs.map((c) => ({ ...c, decision: "approved" as const }));
@@ -148,7 +133,7 @@ describe("the first kubelet CSR of a node's own token", () => {
   });
 
   it("token: unused, it ends at its expiry", () => {
-    const m = served();
+    const m = servedUnasked();
     m.minutes(57);
     expect(acts(m.pass())).toEqual([]);
     m.minutes(3);
@@ -156,7 +141,7 @@ describe("the first kubelet CSR of a node's own token", () => {
   });
 
   it("token: the cluster down: owed, said, deleted once it answers", () => {
-    const m = served();
+    const m = servedUnasked();
     m.minutes(61);
     const { cluster } = m;
     m.cluster = null;
@@ -167,7 +152,7 @@ describe("the first kubelet CSR of a node's own token", () => {
   });
 
   it("csr: a renamed device: its CSR names the node that its configuration names", () => {
-    const m = served();
+    const m = servedUnasked();
     m.owner({ name: "w9" }, request(2));
     kubeletAsks(m);
     expect(approved(m.pass())).toEqual(["approve CSR node-csr-1"]);

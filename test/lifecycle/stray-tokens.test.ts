@@ -1,23 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { newRecord } from "../../shared/fleet/record.ts";
-import { attests, declared, erased, minted, reads } from "../scenarios/acts.ts";
+import { erased, servedUnasked } from "../scenarios/acts.ts";
 import type { Model } from "../scenarios/model.ts";
 import { acts, times } from "./seen.ts";
-
-/** Served; its kubelet has not asked yet, its token lives. */
-function served(): Model {
-  const m = declared();
-  attests(m);
-  m.pass("confirm");
-  minted(m);
-  if (m.record.token) m.record = { ...m.record, token: { ...m.record.token, expiresAtMs: m.nowMs + 3_600_000 } };
-  m.agent(6, "SUCCESS");
-  m.pass();
-  reads(m);
-  m.pass();
-  m.lines.length = 0;
-  return m;
-}
 
 /** Erased, and the BMC says off in the pass that comes. */
 function draining(): Model {
@@ -29,7 +14,7 @@ function draining(): Model {
 
 describe("a bootstrap token of the device that its record does not name as live", () => {
   it("token: one that the record does not name as live is deleted, said once; its own stays", () => {
-    const m = served();
+    const m = servedUnasked();
     const own = { id: "abcdef", deviceId: 7, expiresAtMs: m.nowMs + 3_600_000 };
     m.tokens = [own, { id: "zzzzzz", deviceId: 7, expiresAtMs: null }];
     expect(acts(m.pass())).toEqual(["delete-token zzzzzz"]);
@@ -44,7 +29,7 @@ describe("a bootstrap token of the device that its record does not name as live"
   });
 
   it("token: one that came into the cluster after its deletion is deleted again", () => {
-    const m = served();
+    const m = servedUnasked();
     m.minutes(61);
     expect(acts(m.pass())).toEqual(["delete-token abcdef"]);
     m.tokens = [{ id: "abcdef", deviceId: 7, expiresAtMs: null }];
@@ -52,7 +37,7 @@ describe("a bootstrap token of the device that its record does not name as live"
   });
 
   it("token: after all records are lost, the old one goes in the first pass", () => {
-    const m = served();
+    const m = servedUnasked();
     m.tokens = [{ id: "abcdef", deviceId: 7, expiresAtMs: m.nowMs + 3_600_000 }];
     m.record = newRecord(7, "w1");
     expect(acts(m.pass())).toContain("delete-token abcdef");

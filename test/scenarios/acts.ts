@@ -165,3 +165,18 @@ export function goneWalk(m: Model): string[] {
   for (const step of steps) m.apply(step);
   return lines;
 }
+
+/** Served; its kubelet has not asked yet, its token lives. */
+export function servedUnasked(): Model {
+  const m = declared();
+  attests(m);
+  m.pass("confirm");
+  minted(m);
+  if (m.record.token) m.record = { ...m.record, token: { ...m.record.token, expiresAtMs: m.nowMs + 3_600_000 } };
+  m.agent(6, "SUCCESS");
+  m.pass();
+  reads(m);
+  m.pass();
+  m.lines.length = 0;
+  return m;
+}

@@ -1,7 +1,8 @@
 import { afterRenewal, withAdoptedIdentity, withRenewedIdentity } from "../../shared/fleet/plan/renewal.ts";
 import type { CountersRecord, IdentityRecord } from "../../shared/fleet/record.ts";
+import { attests } from "./acts.ts";
 import type { Model } from "./model.ts";
-import { attests, installed, type Story } from "./stories.ts";
+import { installed, type Story } from "./stories.ts";
 
 const DAY_MINUTES = 24 * 60;
 

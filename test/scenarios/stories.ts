@@ -1,19 +1,10 @@
-import { claimed, served } from "../../shared/fleet/plan/config-access.ts";
-import { afterIntake } from "../../shared/fleet/plan/quarantine.ts";
 import { unreadConfig } from "../../shared/fleet/record.ts";
+import { attests, kubeletAsks, reads } from "./acts.ts";
 import { Model } from "./model.ts";
 
 export interface Story {
   readonly name: string;
   readonly tell: () => Model;
-}
-
-const UUID = "11111111-2222-4333-8444-555555555555";
-
-export function attests(m: Model, result: "pass" | "fail", codes: string[] = []): void {
-  m.say(`machine attests: ${result}`);
-  const verdict = { result, by: "intake" as const, atMs: m.nowMs, codes, dbxHash: "d1", sbatLevel: null };
-  m.record = afterIntake(m.record, m.device, verdict, { uuid: UUID, massFailure: false });
 }
 
 function minted(m: Model): void {
@@ -25,37 +16,6 @@ function minted(m: Model): void {
     config: unreadConfig("h", run.name, m.nowMs),
     token: { id: "abcdef", expiresAtMs: null, csr: null, contended: false, deletedAtMs: null },
   };
-}
-
-function reads(m: Model): void {
-  m.say("node reads its configuration to the last byte");
-  const serving = claimed("h", "n", "10.0.0.7", m.nowMs)(m.record);
-  const done = serving && served("n", m.nowMs)(serving);
-  if (!done) throw new Error("the configuration was not served");
-  m.record = done;
-}
-
-function kubeletAsks(m: Model, change: { commonName?: string; spki?: string; name?: string } = {}): void {
-  m.cluster?.csrs.push({
-    name: change.name ?? "node-csr-1",
-    uid: `csr-${change.name ?? 1}`,
-    resourceVersion: "1",
-    username: "system:bootstrap:abcdef",
-    groups: [],
-    signerName: "kubernetes.io/kube-apiserver-client-kubelet",
-    usages: ["digital signature", "client auth"],
-    createdAtMs: m.nowMs,
-    decision: "pending",
-    request: {
-      commonName: change.commonName ?? "system:node:w1",
-      organizations: ["system:nodes"],
-      otherSubject: false,
-      hasSan: false,
-      keyType: "EC",
-      spkiSha256: change.spki ?? "k1",
-    },
-  });
-  m.say(`kubelet: CSR ${change.name ?? "node-csr-1"}`);
 }
 
 /** planned → active, the ordinary path. */
