@@ -66,12 +66,12 @@ export const config: Command = {
   operands: "",
   summary: "print fleetd's effective settings, secrets masked",
   details: [
-    "Prints every FLEET_* setting as fleetd would run with it: from this environment, or from --env-file alone, else its default.",
+    "Prints every FLEET_* setting as fleetd would run with it: from this environment, or from --from alone, else its default.",
     "Faults are told as fleetd tells them at its start. Contents of files with secrets and passwords in URLs are never shown.",
     "With --json: {settings: [{name, value, from, secret}], faults}.",
   ].join("\n"),
   options: {
-    "env-file": {
+    from: {
       type: "string",
       placeholder: "FILE",
       help: "NAME=value lines in the environment's place, as systemd's",
@@ -81,7 +81,7 @@ export const config: Command = {
   exitCodes: { 0: "fleetd would start", [FAULTY]: "it would refuse", [UNREADABLE]: "the file cannot be read" },
   async run(args, io) {
     if (args.files.length > 0) throw new UsageError("no operand is taken");
-    const path = args.value("env-file");
+    const path = args.value("from");
     const env = await environment(path, io.env);
     if (typeof env === "string") {
       io.err(`fleetctl config: ${plain(path ?? "")}: ${env}`);

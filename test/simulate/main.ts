@@ -1,3 +1,4 @@
+import { parseArgs } from "node:util";
 import { simulate } from "./run.ts";
 import { shrunk } from "./shrink.ts";
 import { storyOf } from "./story.ts";
@@ -5,33 +6,38 @@ import { storyOf } from "./story.ts";
 const SHRINK_MS = 60_000;
 
 interface Options {
-  from: number;
-  to: number;
-  steps: number;
-  seconds: number | null;
-  json: boolean;
+  readonly from: number;
+  readonly to: number;
+  readonly steps: number;
+  readonly seconds: number | null;
+  readonly json: boolean;
+  readonly short: boolean;
 }
 
-function optionsOf(args: readonly string[]): Options {
-  const value = (name: string) => {
-    const at = args.indexOf(`--${name}`);
-    return at < 0 ? undefined : args[at + 1];
-  };
-  const [from = "1", to = from] = (value("seed") ?? value("seeds") ?? "1").split("..");
-  const seconds = value("seconds");
-  return {
-    from: Number(from),
-    to: seconds === undefined ? Number(to) : Number.POSITIVE_INFINITY,
-    steps: Number(value("steps") ?? 1000),
-    seconds: seconds === undefined ? null : Number(seconds),
-    json: args.includes("--json"),
-  };
+const USAGE = "npm run simulate -- [--seed N | --seeds A..B] [--steps M] [--seconds S] [--json] [--short]";
+
+/** Null where an option is unknown, no whole number, or names no seed. */
+function optionsOf(args: readonly string[]): Options | null {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean", default: false } as const;
+  try {
+    const options = { seed: text, seeds: text, steps: text, seconds: text, json: flag, short: flag };
+    const { values } = parseArgs({ args: [...args], options });
+    const [from = "1", to = from] = (values.seed ?? values.seeds ?? "1").split("..");
+    const numbers = [from, to, values.steps ?? "1000", values.seconds ?? "1"];
+    if (!numbers.every((one) => /^\d{1,15}$/.test(one)) || Number(from) > Number(to)) return null;
+    const seconds = values.seconds === undefined ? null : Number(values.seconds);
+    const last = seconds === null ? Number(to) : Number.POSITIVE_INFINITY;
+    const steps = Number(values.steps ?? 1000);
+    return { from: Number(from), to: last, steps, seconds, json: values.json, short: values.short };
+  } catch {
+    return null;
+  }
 }
 
-const args = process.argv.slice(2);
-const options = optionsOf(args);
-if (![options.from, options.steps].every((n) => Number.isSafeInteger(n)) || Number.isNaN(options.to)) {
-  console.error("npm run simulate -- [--seed N | --seeds A..B] [--steps M] [--seconds S] [--json]");
+const options = optionsOf(process.argv.slice(2));
+if (options === null) {
+  console.error(USAGE);
   process.exit(2);
 }
 const started = Date.now();
@@ -52,7 +58,7 @@ for (let seed = options.from; seed <= options.to; seed++) {
   if (options.from === options.to) tell(`trace ${outcome.traceHash}`);
   if (outcome.violation === null) continue;
   failed++;
-  if (args.includes("--short"))
+  if (options.short)
     tell(
       `seed ${seed}: ${outcome.violation.invariant}: ${outcome.violation.text.slice(0, 220)} (${outcome.steps} steps)`,
     );

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { run, textFile } from "./cli.ts";
 
@@ -44,7 +45,7 @@ describe("fleetctl config", () => {
 
   test("from a file in the environment's place, as JSON", async () => {
     const file = Object.entries(environment()).map(([name, value]) => `${name}='${value}'`);
-    const { code, out } = await run(["config", "--json", "--env-file", textFile(file.join("\n"), "fleetd.env")], {
+    const { code, out } = await run(["config", "--json", "--from", textFile(file.join("\n"), "fleetd.env")], {
       FLEET_MAX_DISK_RUNS: "7",
     });
     expect(code).toBe(0);
@@ -65,8 +66,16 @@ describe("fleetctl config", () => {
     expect(`${out}${err}`).not.toContain(SECRET);
   });
 
+  test("as a process: Node takes no option of it for its own", () => {
+    const main = new URL("../../../infra/fleetctl/main.ts", import.meta.url).pathname;
+    const { status, stderr } = spawnSync(process.execPath, [main, "config", "--from", "/no/such"], {
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([2, "fleetctl config: /no/such: no such file\n"]);
+  });
+
   test("no such file, a wrong call", async () => {
-    const none = await run(["config", "--env-file", "/no/such"]);
+    const none = await run(["config", "--from", "/no/such"]);
     expect([none.code, none.err]).toEqual([2, "fleetctl config: /no/such: no such file"]);
     expect((await run(["config", "x"])).code).toBe(64);
   });
