@@ -13,7 +13,12 @@ await serveSpoiled([
   },
   {
     file: "shared/fleet/plan/config-access.ts",
-    find: 'if (config === null || config.state !== "unread") return null;',
+    find: 'if (config === null || config.state !== "unread" || isShut(config, peer)) return null;',
     replace: "if (config === null) return null;",
+  },
+  {
+    file: "shared/fleet/plan/config-access.ts",
+    find: 'due: [...record.due.filter((work) => work.do !== "drop-config"), { do: "drop-config" }],',
+    replace: "due: record.due,",
   },
 ]);
