@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NetBoxFixture } from "./netbox.ts";
 import { type AddedMachine, type Owner, ownerOf } from "./netbox-owner.ts";
+
+const SETTLED_MS = 5;
 
 /** What passes between walks ask any NetBox: what moved since a moment, and the rows of a range of ids. */
 export function netboxMovedContract(make: () => Promise<NetBoxFixture>): void {
@@ -25,7 +28,10 @@ export function netboxMovedContract(make: () => Promise<NetBoxFixture>): void {
       const newest = await owner.must("PATCH", `/api/dcim/interfaces/${still.management}/`, {
         description: `${Date.now()}`,
       });
-      return new Date(Date.parse(String(newest.last_updated)) + 1).toISOString();
+      // The next millisecond, and past it: what is changed from now on is later.
+      const since = Date.parse(String(newest.last_updated)) + 1;
+      await sleep(SETTLED_MS);
+      return new Date(since).toISOString();
     };
     const moved = async (since: string) => at.port.changedSince({ rows: since, parts: since });
 
