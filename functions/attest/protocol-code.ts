@@ -2,6 +2,7 @@ import { isReason, type ReasonOf } from "../../shared/fleet/condition.ts";
 
 /** Reasons of conditions that are no codes of the device protocol, and the code that a machine is told for them. */
 const CODES: Readonly<Record<string, ReasonOf<"MachineWaits">>> = {
+  "address-missing": "pin-incomplete",
   "change-log": "inventory-unavailable",
   "mac-unknown": "interface-ambiguous",
   "cluster-token": "request-held",

@@ -196,6 +196,8 @@ export const recordSchema = z.strictObject({
   lastSessionAtMs: ms.nullable(),
   lastSessionBegunAtMs: ms.nullable().default(null),
   retire: retireSchema.nullable(),
+  /** The last retirement whose disk was erased, taken back since or not: its request erases nothing again. */
+  erasedFor: stampedRequest.nullable().default(null),
   /** An administrator's word for a request that was held. */
   acceptedRequest: acceptedRequestSchema.nullable().default(null),
   /** The entries of NetBox's change log that asked for something, as they were read with the row of this `last_updated`. */
@@ -245,6 +247,7 @@ export function newRecord(deviceId: number, name: string): DeviceRecord {
     lastSessionAtMs: null,
     lastSessionBegunAtMs: null,
     retire: null,
+    erasedFor: null,
     acceptedRequest: null,
     log: null,
     rowSeen: null,

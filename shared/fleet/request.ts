@@ -233,5 +233,8 @@ export function askedInstall(device: Device, record: DeviceRecord, context: Requ
 export function askedRetire(device: Device, record: DeviceRecord, context: RequestContext): Asked {
   if (device.status !== "decommissioning") return { state: "none" };
   const entry = newest(context, (before, after) => isSetTo("decommissioning", before, after));
-  return judge("retire", entry, record.retire?.offlineAtMs == null ? null : record.retire.request, context, record);
+  const { retire, erasedFor } = record;
+  const closed = retire?.offlineAtMs == null ? null : retire.request;
+  const last = closed === null || (erasedFor !== null && erasedFor.atMs > closed.atMs) ? erasedFor : closed;
+  return judge("retire", entry, last, context, record);
 }

@@ -20,7 +20,7 @@ describe("row 1: a gate that fails is the condition, said once; nothing is done 
     ["disk-serial-missing", { installDiskSerial: null }],
     ["disk-serial-missing", { installDiskSerial: 'S"\n- name: evil' }],
     ["pin-incomplete", { fleetClass: "unpinned" }],
-    ["pin-incomplete", { address: null }],
+    ["address-missing", { address: null }],
   ];
   it.each(gates)("row 1: %s", (code, change) => {
     const m = new Model(change);

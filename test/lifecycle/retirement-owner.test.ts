@@ -30,6 +30,45 @@ describe("rows 32 and 33: an owner steps in", () => {
     expect(conditions(m)).toEqual(["StatusNotEarned/not-served"]);
   });
 
+  it("row 32: taken back after its erasure, and brought back by somebody's save of an old row: held, nothing is erased again", () => {
+    const m = retiring();
+    m.agent(1, "RUNNING");
+    m.pass();
+    m.owner({ status: "active" }, request(10));
+    m.agent(4, "SUCCESS");
+    m.pass();
+    m.changes = (m.changes ?? []).filter((c) => c.requestId !== request(10));
+    m.write({ status: "decommissioning" });
+    expect(runs([...m.pass(), ...m.pass()])).toEqual([]);
+    expect([m.device.status, m.record.retire, conditions(m)]).toEqual([
+      "decommissioning",
+      null,
+      ["RequestHeld/request-held"],
+    ]);
+    m.owner({ status: "active" }, request(11));
+    m.pass();
+    m.owner({ status: "decommissioning" }, request(12));
+    expect(runs(m.pass())).toContain(`enable Workflow ${workflowOf("retire", 12)}`);
+  });
+
+  it("row 33: set offline by hand while another run goes on: it may end, and netboots until then", () => {
+    const m = installed({ bmcType: null, oobAddress: null });
+    m.owner({ desiredAction: "provision" }, request(8));
+    m.pass();
+    m.agent(3, "RUNNING");
+    m.pass();
+    m.owner({ status: "decommissioning" }, request(9));
+    m.pass();
+    m.owner({ status: "offline" }, request(10));
+    m.pass();
+    m.pass();
+    const allowed = () => m.bootPlane?.hardware.map((h) => h.allowPxe);
+    expect([m.record.run?.phase, m.record.retire?.offlineAtMs === null, allowed()]).toEqual(["running", false, [true]]);
+    m.agent(6, "SUCCESS");
+    m.pass();
+    expect([m.record.run?.phase, allowed()]).toEqual(["ended", [false]]);
+  });
+
   it("row 33: set offline by hand: the cluster's steps only, and a danger line", () => {
     const m = retiring();
     m.agent(1, "FAILED", "FAILED");

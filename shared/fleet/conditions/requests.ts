@@ -35,8 +35,13 @@ export const requestConditions = {
     ),
     "pin-incomplete": reason(
       "operator",
-      "It is not settled what the install would write, or the device has no address to configure.",
-      "The class has a complete pin, and the device a primary address.",
+      "It is not settled what the install would write.",
+      "The class has a complete pin.",
+    ),
+    "address-missing": reason(
+      "owner",
+      "The device has no address to configure it with.",
+      "The device has a primary IPv4 address in NetBox.",
     ),
     "unsupported-class": reason(
       "operator",

@@ -51,7 +51,7 @@ function provisionGate(o: Observed): Gate | null {
   if (!Object.hasOwn(renderers, cls.payload))
     return { code: "unsupported-class", text: `class ${name} asks for payload ${cls.payload}, which has no renderer` };
   if (o.device.address === null)
-    return { code: "pin-incomplete", text: "the device has no primary address in NetBox to configure it with" };
+    return { code: "address-missing", text: "the device has no primary IPv4 address in NetBox to configure it with" };
   if (cls.workload === "controlplane" && !o.settings.controlPlanes)
     return { code: "control-planes-off", text: "control planes install only with FLEET_CONTROL_PLANES=true" };
   if (asksClusterToken(cls) && !o.device.clusterTokenApproved)

@@ -185,13 +185,14 @@ export function retire(d: Draft): void {
       d.again();
     } else if (asked.state === "unknown")
       d.condition("RequestsUnreadable", "change-log", "retirement waits: NetBox's change log cannot be read");
-    else
-      d.condition(
-        "RequestHeld",
-        "request-held",
-        `retirement is held: set the status again, or fleetctl accept ${o.device.name}, to have it done`,
-        "retire",
-      );
+    else {
+      const { name } = o.device;
+      const text =
+        asked.state === "held"
+          ? `retirement is held: ${asked.reason}; set the status again, or fleetctl accept ${name}, to have it done`
+          : "retirement is held: this very request was carried out before; set another status, then decommissioning again, to retire it once more";
+      d.condition("RequestHeld", "request-held", text, "retire");
+    }
     return;
   }
   if (o.device.desiredAction !== null)

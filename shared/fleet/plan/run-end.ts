@@ -106,6 +106,7 @@ export function endRun(d: Draft, run: Run, end: EndState): void {
   if (run.kind === "provision" && badly) removeConfig(d);
   if (leavesNothing(d, run, result)) forgetNode(d);
   if (run.kind !== "retire") return;
+  if (result === "erased") d.set({ erasedFor: run.request });
   retireAttemptEnded(d, result, text);
   // Taken back while it went on: it ends as a wipe does.
   if (result === "erased" && d.o.device.status !== "decommissioning" && d.o.device.status !== "offline") forgetNode(d);

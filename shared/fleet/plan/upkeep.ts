@@ -28,8 +28,7 @@ export function upkeep(d: Draft): void {
   const name = objectName(o.device.id);
   const answer = machine(o.device, o.settings);
   if (!answer.ok && answer.reason !== "none") d.condition("BmcRefused", answer.reason, answer.text);
-  const retired = o.device.status === "offline" && d.record.retire?.offlineAtMs != null;
-  const run = isUnfinished(d.record.run) && !retired ? d.record.run : null;
+  const run = isUnfinished(d.record.run) ? d.record.run : null;
   // An adopted run may not know its MAC.
   const runMac = run === null || run.mac === "" ? null : run.mac;
   const wanted = hardware(o.device, run !== null, answer.ok, boundUuid(o.device, d.record), runMac);

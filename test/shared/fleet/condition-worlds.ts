@@ -61,6 +61,7 @@ export const WORLDS: Readonly<Record<Pair, World>> = {
   "RequestWaits/disk-missing": gate({ installDisk: null }),
   "RequestWaits/disk-serial-missing": gate({ installDiskSerial: null }),
   "RequestWaits/pin-incomplete": gate({ fleetClass: "unpinned" }, provision),
+  "RequestWaits/address-missing": gate({ address: null }, provision),
   "RequestWaits/unsupported-class": gate({ fleetClass: "imaged" }, provision, { classes: MORE }),
   "RequestWaits/control-planes-off": gate({ fleetClass: "ruling" }, provision, { classes: MORE }),
   "RequestWaits/cluster-token": gate({ fleetClass: "ruling" }, provision, {
