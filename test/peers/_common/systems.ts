@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { memoryBelow } from "./memory.ts";
+
+export interface SystemReport {
+  readonly name: string;
+  readonly installSeconds: number;
+  readonly testSeconds: number;
+  /** The most that all its processes held at one moment, vitest's own left out. */
+  readonly peakMebibytes: number;
+  readonly passed: number;
+  readonly failed: number;
+}
+
+const ROOT = "test/peers";
+const FIRST = ["netbox", "redis", "kubernetes", "tinkerbell", "spire", "story"];
+const SAMPLE_MS = 1000;
+const MIB = 1024 * 1024;
+
+/** Folders with *.peer.ts, the known ones first and in their order. */
+export function systems(): string[] {
+  const found = readdirSync(ROOT, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .filter((name) => readdirSync(join(ROOT, name)).some((file) => file.endsWith(".peer.ts")));
+  return [...FIRST.filter((name) => found.includes(name)), ...found.filter((name) => !FIRST.includes(name)).sort()];
+}
+
+/** Installs one system and runs its tests; what cannot be installed is one failure. */
+export async function runSystem(name: string): Promise<SystemReport> {
+  process.stdout.write(`== ${name}: install\n`);
+  const none = { name, installSeconds: 0, testSeconds: 0, peakMebibytes: 0, passed: 0 };
+  const begunMs = Date.now();
+  try {
+    await installSystem(name);
+  } catch (error) {
+    process.stderr.write(`== ${name}: ${error instanceof Error ? error.message : "not installed"}\n`);
+    return { ...none, installSeconds: secondsSince(begunMs), failed: 1 };
+  }
+  const installSeconds = secondsSince(begunMs);
+  process.stdout.write(`== ${name}: tests\n`);
+  return { ...none, installSeconds, ...(await testSystem(name)) };
+}
+
+/** Calls every function of `<system>/install.ts` whose name begins with `install`; a system need not have the file. */
+async function installSystem(name: string): Promise<void> {
+  const file = resolve(ROOT, name, "install.ts");
+  if (!existsSync(file)) return;
+  const module: Readonly<Record<string, unknown>> = await import(file);
+  for (const [key, value] of Object.entries(module))
+    if (key.startsWith("install") && typeof value === "function") await value();
+}
+
+async function testSystem(name: string): Promise<Omit<SystemReport, "name" | "installSeconds">> {
+  const folder = mkdtempSync(join(tmpdir(), "fleetd-peers-"));
+  const file = join(folder, "report.json");
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+  const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config", `${ROOT}/vitest.config.ts`];
+  const begunMs = Date.now();
+  // With its slash the filter names the folder: `netbox/`, never `netbox-setup`.
+  const child = spawn(process.execPath, [...vitest, `${ROOT}/${name}/`, ...reporters], { stdio: "inherit" });
+  const forward = (signal: NodeJS.Signals) => void child.kill(signal);
+  process.on("SIGINT", forward).on("SIGTERM", forward);
+  let peak = 0;
+  const sampler = setInterval(() => {
+    peak = Math.max(
+      peak,
+      memoryBelow(child.pid ?? -1, (command) => command.includes("/vitest/")),
+    );
+  }, SAMPLE_MS);
+  const code = await new Promise<number | null>((ended) => child.once("close", ended));
+  clearInterval(sampler);
+  process.off("SIGINT", forward).off("SIGTERM", forward);
+  const { passed, failed } = counts(file);
+  rmSync(folder, { recursive: true, force: true });
+  return {
+    testSeconds: secondsSince(begunMs),
+    peakMebibytes: Math.round(peak / MIB),
+    passed,
+    // A file that fails to start has no failed test, and a folder whose tests all vanished passed none.
+    failed: Math.max(failed, code !== 0 || passed === 0 ? 1 : 0),
+  };
+}
+
+function counts(file: string): { passed: number; failed: number } {
+  if (!existsSync(file)) return { passed: 0, failed: 1 };
+  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(file, "utf8")) as Record<string, number>;
+  return { passed: numPassedTests ?? 0, failed: numFailedTests ?? 0 };
+}
+
+function secondsSince(ms: number): number {
+  return Math.round((Date.now() - ms) / 1000);
+}

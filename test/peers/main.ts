@@ -1,0 +1,38 @@
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { runSystem, type SystemReport, systems } from "./_common/systems.ts";
+
+const USAGE = `usage: npm run test:peers -- [--report FILE] [SYSTEM …]
+  SYSTEM: one of ${systems().join(", ")} (all of them without one)`;
+
+// Installs, starts, tests and stops the real peers, one after another. Exit: 0 all passed, 1 not so, 64 usage.
+function options(): { wanted: readonly string[]; report: string | undefined } {
+  try {
+    const { values, positionals } = parseArgs({ options: { report: { type: "string" } }, allowPositionals: true });
+    const unknown = positionals.filter((name) => !systems().includes(name));
+    if (unknown.length > 0) throw new Error(`no such system: ${unknown.join(", ")}`);
+    return { wanted: positionals.length > 0 ? positionals : systems(), report: values.report };
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : "?"}\n${USAGE}\n`);
+    process.exit(64);
+  }
+}
+
+const { wanted, report } = options();
+const reports: SystemReport[] = [];
+for (const name of wanted) reports.push(await runSystem(name));
+
+const sum = (read: (one: SystemReport) => number) => reports.reduce((total, one) => total + read(one), 0);
+const line = (cells: readonly (string | number)[]) =>
+  process.stdout.write(
+    `${cells.map((cell, i) => (i === 0 ? `${cell}`.padEnd(12) : `${cell}`.padStart(10))).join("")}\n`,
+  );
+process.stdout.write("\n");
+line(["peer", "install s", "tests s", "peak MiB", "passed", "failed"]);
+for (const one of reports)
+  line([one.name, one.installSeconds, one.testSeconds, one.peakMebibytes, one.passed, one.failed]);
+const passed = sum((one) => one.passed);
+const failed = sum((one) => one.failed);
+if (report !== undefined) writeFileSync(report, `${JSON.stringify({ passed, failed, systems: reports }, null, 2)}\n`);
+process.stdout.write(`\npeers: ${passed} passed, ${failed} failed\n`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);
