@@ -159,9 +159,12 @@ export class Ledger {
     });
   }
 
-  /** A list of all devices, or of a shard's, was answered: which of those that there were did it come without? */
+  /** A walk, of all devices or of the pass's shard, was answered: which of those that there were did it come without? */
   walked(which: unknown, devices: readonly Device[], by: Task, isAlone: boolean): void {
-    if (Array.isArray(which) || by.kind !== "pass") return;
+    if (Array.isArray(which) || by.kind !== "pass" || by.hasWalked) return;
+    // A pass of a shard that asks who shares a value looks at all devices, and notes of none that it is there.
+    if (by.shard !== null && which === undefined) return;
+    by.hasWalked = true;
     const { from, to } = (which as IdRange | undefined) ?? { from: 0, to: Number.POSITIVE_INFINITY };
     const seen = new Set(devices.map(({ id }) => id));
     for (const id of this.rows.keys()) {

@@ -181,6 +181,7 @@ export class Sim {
       task.faultyPorts.add(port);
     }
     const said = await this.#perform(call, fault, name);
+    if (name === "store.lock" && task.faultyPorts.has("store")) task.lockless = true;
     await task.stirred();
     if (task.gone) this.tasks.delete(task.id);
     return said;

@@ -33,6 +33,10 @@ export class Task {
   ended = false;
   /** The part of the fleet that a pass looks after. */
   shard: FleetSettings["shard"] = null;
+  /** A pass has its list of devices: what it lists later only tells who shares what. */
+  hasWalked = false;
+  /** It asked for a lock, got no answer, and went on without one. */
+  lockless = false;
   /** What a pass said of itself at its end. */
   report: PassReport | null = null;
   /** A fault was injected into one of its calls. */

@@ -61,11 +61,16 @@ export const installConditions = {
       "That ClusterRoleBinding is removed.",
     ),
   }),
-  CsrRefused: kind("A CSR that was made with the node's token is left alone.", "warning", {
+  CsrRefused: kind("A CSR that bears the node's token or its name is left alone.", "warning", {
     "csr-refused": reason(
       "operator",
       "It does not ask for exactly what this node's kubelet asks for.",
       "A CSR that fits comes, or the token ends.",
+    ),
+    "csr-foreign": reason(
+      "operator",
+      "It names this node, and was not made with this node's token.",
+      "Somebody who knows where it came from denies or deletes it; Kubernetes deletes a pending one after a day.",
     ),
   }),
 };

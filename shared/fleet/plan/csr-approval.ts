@@ -32,12 +32,14 @@ function tokenUser(id: string): string {
 function foreign(d: Draft, csrs: readonly CsrView[], token: DeviceRecord["token"]): void {
   const name = `system:node:${nodeName(d.o.device, d.record)}`;
   const own = token === null ? null : tokenUser(token.id);
-  const stranger = csrs.find(
-    (c) => c.request?.commonName === name && c.username !== own && c.username !== name && c.decision === "pending",
-  );
+  const [stranger] = csrs
+    .filter((c) => c.request?.commonName === name && c.username !== own && c.username !== name)
+    .filter((c) => c.decision === "pending")
+    .map((c) => c.username)
+    .sort();
   if (stranger === undefined) return;
-  const text = `a CSR for this node came from ${stranger.username}, which is not its own token: left alone`;
-  d.say("warning", "csr-foreign", text, token?.id ?? "");
+  const text = `a CSR for this node came from ${stranger}, which is not its own token: left alone`;
+  d.condition("CsrRefused", "csr-foreign", text, token?.id ?? "");
 }
 
 /**

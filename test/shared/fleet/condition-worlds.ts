@@ -176,6 +176,7 @@ export const WORLDS: Readonly<Record<Pair, World>> = {
     record: { token, installed, config: config({ state: "served" }) },
     seen: { cluster: cluster({ csrs: misfit() }) },
   },
+  "CsrRefused/csr-foreign": { seen: { cluster: cluster({ csrs: misfit("system:bootstrap:wide00") }) } },
   "RetirementWaits/run-in-the-way": {
     device: { ...leaving, ...NO_BMC },
     record: { retire: retire(), run: run({ phase: "running", begunAtMs: NOW }) },

@@ -104,8 +104,8 @@ export const retire = (change: Partial<NonNullable<DeviceRecord["retire"]>> = {}
   ...change,
 });
 /** The CSRs of somebody who has the token and asks for more than a node is given. */
-export function misfit() {
+export function misfit(username?: string) {
   const m = new Model();
-  kubeletAsks(m, { organizations: ["system:masters"] });
+  kubeletAsks(m, { organizations: ["system:masters"], ...(username === undefined ? {} : { username }) });
   return m.cluster?.csrs ?? [];
 }

@@ -22,6 +22,11 @@ export const requests: Invariant = {
     if (desiredAction === null || event.patch.status === "offline" || status === "decommissioning") return null;
     const entry = askedBy(sim, id, desiredAction);
     if (entry === undefined || sim.ledger.lostSince(entry.atMs, id, ...LOSSES)) return null;
+    // Its owner asked for something else since: only somebody's old row shows it again.
+    const owners = (sim.netbox.log.get(id) ?? []).filter((e) => e.user !== sim.settings.netboxUser);
+    const isReplaced = (e: ChangeEntry) =>
+      e.atMs > entry.atMs && e.before?.desiredAction === desiredAction && e.after?.desiredAction !== desiredAction;
+    if (owners.some(isReplaced)) return null;
     const retired = sim.netbox.log.get(id)?.some((e) => e.atMs >= entry.atMs && e.after?.status === "decommissioning");
     if (status === "offline" && retired === true) return null;
     const group = (kind: string) => (kind === "attest" ? "attest" : kind === "retire" ? "retire" : "install");

@@ -18,9 +18,9 @@ export const journal: Invariant = {
     const { ledger, nowMs } = sim;
     const mark = MARK.exec(event.line.text)?.[0] ?? "";
     const key = `${event.line.deviceId} ${mark}`;
-    const held = nowMs - event.by.startedAtMs < sim.settings.durations.passLockMs;
+    const held = !event.by.lockless && nowMs - event.by.startedAtMs < sim.settings.durations.passLockMs;
     const before = ledger.marks.get(key);
-    // A lock or record that was lost while either of the two worked makes them two at once.
+    // A lock that the store did not give, or one or a record that was lost while either of the two worked makes them two at once.
     const sinceMs = event.by.startedAtMs;
     ledger.marks.set(key, { held, sinceMs });
     if (before === undefined || !held || !before.held) return null;
