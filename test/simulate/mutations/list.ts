@@ -56,7 +56,12 @@ const ENDS = planted("simulation", [
     "if (succeededInOrder(workflow)) return",
     'if (workflow.uid !== "") return',
   ],
-  ["allowPXE stays on", plan("upkeep"), "isUnfinished(d.record.run) && !retired", "d.record.run !== null && !retired"],
+  [
+    "allowPXE stays on",
+    plan("upkeep"),
+    "const run = isUnfinished(d.record.run) ?",
+    "const run = d.record.run !== null ?",
+  ],
   ["a configuration outlives planned", plan("config-upkeep"), `o.device.status !== "planned" || `, ""],
   ["off is not waited for", plan("retire"), "if (state.offAtMs === null) return powerOff(d, state);", ""],
   [
