@@ -1,5 +1,5 @@
-import { chownSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, chownSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { freePort, type PeerProcess, run, startProcess, untilReady } from "../_common/process.ts";
 
 /** A PostgreSQL of its own on loopback, durability off, with a database `netbox` of the account `netbox`. */
@@ -17,7 +17,7 @@ export interface Postgres {
 const QUICK = ["fsync=off", "full_page_writes=off", "synchronous_commit=off", "autovacuum=off", "max_connections=60"];
 const ACCOUNT = "postgres";
 
-/** The folder must be one that other accounts can enter: PostgreSQL refuses to run as root, and then runs as `postgres`. */
+/** PostgreSQL refuses to run as root: then it runs as `postgres`, who must be able to enter the folder. */
 export async function startPostgres(bin: string, folder: string): Promise<Postgres> {
   const home = join(folder, "postgres");
   const data = join(home, "data");
@@ -58,6 +58,7 @@ async function account(home: string): Promise<{ user?: string }> {
   if (process.getuid?.() !== 0) return {};
   const ids = await Promise.all(["-u", "-g"].map((which) => run("id", [which, ACCOUNT])));
   const [uid = -1, gid = -1] = ids.map(Number);
+  chmodSync(dirname(home), 0o711);
   chownSync(home, uid, gid);
   return { user: ACCOUNT };
 }

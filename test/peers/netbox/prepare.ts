@@ -27,7 +27,7 @@ const fields: Readonly<Record<string, string>> = {
   fleet_run: "json",
   fleet_identity: "json",
 };
-const PORTS = 8;
+const PORTS = 16;
 
 /** Makes in a real, empty NetBox what the contract takes for granted; may be run again. */
 export async function prepareNetBox(url: string, adminToken: string, role: string): Promise<void> {
