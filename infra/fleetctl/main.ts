@@ -12,6 +12,7 @@ import { diff } from "./diff.ts";
 import { eventlog } from "./eventlog.ts";
 import { explain } from "./explain.ts";
 import { commandHelp, overview } from "./help.ts";
+import { netboxSetup } from "./netbox-setup.ts";
 import { plan } from "./plan.ts";
 import { plain } from "./text.ts";
 import { verify } from "./verify.ts";
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   diff,
   eventlog,
   explain,
+  netboxSetup,
   plan,
   verify,
 ];
@@ -35,23 +37,23 @@ const VERSION: string = JSON.parse(readFileSync(new URL("../../package.json", im
 
 /** Carries out one call. @returns its exit code */
 export async function fleetctl(argv: readonly string[], io: Io): Promise<number> {
-  const [name, ...rest] = argv;
+  const [name] = argv;
   if (name === "--version" || name === "version") {
     io.out(`fleetctl ${VERSION}`);
     return 0;
   }
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
-    const asked = COMMANDS.find((one) => one.name === rest[0]);
+    const asked = commandIn(argv.slice(1));
     io.out(asked ? commandHelp(asked) : overview(COMMANDS));
     return name === undefined ? USAGE_EXIT_CODE : 0;
   }
-  const command = COMMANDS.find((one) => one.name === name);
+  const command = commandIn(argv);
   if (!command) {
     io.err(`fleetctl: no command ${plain(name)}; fleetctl help lists them`);
     return USAGE_EXIT_CODE;
   }
   try {
-    const args = argumentsOf(command, rest);
+    const args = argumentsOf(command, argv.slice(command.name.split(" ").length));
     if (args.flag("help")) {
       io.out(commandHelp(command));
       return 0;
@@ -59,15 +61,20 @@ export async function fleetctl(argv: readonly string[], io: Io): Promise<number>
     return await command.run(args, io);
   } catch (error) {
     if (error instanceof UsageError) {
-      io.err(`fleetctl ${name}: ${plain(error.message)}; fleetctl ${name} --help says more`);
+      io.err(`fleetctl ${command.name}: ${plain(error.message)}; fleetctl ${command.name} --help says more`);
       return USAGE_EXIT_CODE;
     }
     // Never 1 or 2: those are answers.
     io.err(
-      `fleetctl ${name}: this should not happen: ${plain(error instanceof Error ? `${error.stack}` : String(error))}`,
+      `fleetctl ${command.name}: this should not happen: ${plain(error instanceof Error ? `${error.stack}` : String(error))}`,
     );
     return FAULT_EXIT_CODE;
   }
+}
+
+/** The command that the words begin with; a name may have two words. */
+function commandIn(words: readonly string[]): Command | undefined {
+  return COMMANDS.find((one) => one.name.split(" ").every((word, i) => word === words[i]));
 }
 
 function argumentsOf(command: Command, rest: readonly string[]): Arguments {

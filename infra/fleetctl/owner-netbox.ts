@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { createClient, type NetBoxClient } from "../../shared/adapters/netbox/client.ts";
+import { isPortError } from "../../shared/ports/error.ts";
+import { type Io, UsageError } from "./_command.ts";
+import { NO_ANSWER, REFUSED } from "./answer.ts";
+
+/** The command's plan was told, and nothing of it done. */
+export const PLANNED = 3;
+
+const TIMEOUT_MS = 60_000;
+
+/** How a command reaches NetBox as a person: no argument, since a process list shows arguments to everybody. */
+export const OWNER_NETBOX_HELP = [
+  "NetBox is $FLEETCTL_NETBOX_URL; its token (the person's own, not fleetd's) is in the file $FLEETCTL_NETBOX_TOKEN_FILE,",
+  "or is $FLEETCTL_NETBOX_TOKEN.",
+].join("\n");
+
+export interface OwnerNetBox {
+  readonly url: string;
+  readonly token: string;
+  readonly client: NetBoxClient;
+}
+
+/** NetBox as the environment names it. @throws UsageError where that does not suffice */
+export function ownerNetBox(io: Io): OwnerNetBox {
+  const { FLEETCTL_NETBOX_URL: url, FLEETCTL_NETBOX_TOKEN_FILE: file, FLEETCTL_NETBOX_TOKEN: plainToken } = io.env;
+  if (url === undefined || !URL.canParse(url) || !/^https?:/.test(url))
+    throw new UsageError("FLEETCTL_NETBOX_URL must name NetBox");
+  const token = (file === undefined ? plainToken : contents(file))?.trim();
+  if (token === undefined || token === "")
+    throw new UsageError(
+      "FLEETCTL_NETBOX_TOKEN_FILE (or FLEETCTL_NETBOX_TOKEN) is needed: a token of your own account",
+    );
+  return { url, token, client: createClient({ url, token, timeoutMs: TIMEOUT_MS }) };
+}
+
+function contents(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    throw new UsageError(`FLEETCTL_NETBOX_TOKEN_FILE ${file} cannot be read`);
+  }
+}
+
+/** What a fault of NetBox's means to whoever called: words, and the exit code. @throws what is no fault of NetBox's */
+export function netboxFault(error: unknown): { readonly words: string; readonly exitCode: number } {
+  if (isPortError(error, "unavailable")) return { words: error.message, exitCode: NO_ANSWER };
+  if (isPortError(error, "rejected", "conflict", "not-found")) return { words: error.message, exitCode: REFUSED };
+  throw error;
+}
