@@ -1,10 +1,10 @@
 import { reaches, type TokenGrant } from "./access.ts";
+import { pathOf, type Scene } from "./brief.ts";
 import { type Cause, type Hooks, record } from "./events.ts";
 import type { FaultOrder, Faults } from "./faults.ts";
 import { models } from "./models.ts";
 import { type Answer, listPage, shaped } from "./read.ts";
 import type { Model } from "./rules.ts";
-import { pathOf, type Scene } from "./views.ts";
 import { minor, type Row, type TableName, type World } from "./world.ts";
 import { create, parseBody, remove, update, type Written } from "./write.ts";
 
@@ -64,7 +64,9 @@ function notAllowed(method: string): Answer {
 function one(lab: Lab, call: Call, row: Row, status: number): Answer {
   const tag = minor(lab.world) >= 6 ? { etag: etagOf(row) } : {};
   const location = status === 201 ? { location: `${call.scene.base}/api${pathOf(call.table)}${row.id}/` } : {};
-  return { status, body: shaped(call.scene, call.table, row, call.query), headers: { ...tag, ...location } };
+  const secret = status === 201 && call.table === "tokens" ? { token: row.secret } : {};
+  const body = { ...shaped(call.scene, call.table, row, call.query), ...secret };
+  return { status, body, headers: { ...tag, ...location } };
 }
 
 /** If-Match of one row or of all rows of a bulk write; a malformed tag matches nothing. */

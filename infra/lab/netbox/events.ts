@@ -2,8 +2,9 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { displayOf } from "./brief.ts";
 import type { Model } from "./rules.ts";
-import { displayOf, viewOf } from "./views.ts";
+import { viewOf } from "./views.ts";
 import { insert, type Row, stamp, type World } from "./world.ts";
 
 /** The request that changed something, as the change log and webhooks tell it. */
@@ -68,12 +69,26 @@ export function record(
     const hook = world.tables.webhooks.get(Number(rule.action_object_id));
     const wanted =
       rule.enabled === true && includes(rule.object_types, model.type) && includes(rule.event_types, `object_${kind}d`);
-    if (wanted && hook !== undefined) hooks.push(hook, hookBody(world, model, kind, cause, before, after, subject));
+    if (!wanted || hook === undefined) continue;
+    const data = viewOf(model.table)({ world, base: "" }, subject);
+    if (holds(rule.conditions, data)) hooks.push(hook, hookBody(model, kind, cause, before, after, data));
   }
 }
 
 function includes(list: unknown, value: string): boolean {
   return Array.isArray(list) && list.includes(value);
+}
+
+/** The conditions of an event rule: `and`, `or`, and a value that must be equal, of the data as it is sent. */
+function holds(conditions: unknown, data: unknown): boolean {
+  if (conditions === null || conditions === undefined) return true;
+  const { and, or, attr, value } = Object(conditions) as Record<string, unknown>;
+  if (Array.isArray(and)) return and.every((each) => holds(each, data));
+  if (Array.isArray(or)) return or.some((each) => holds(each, data));
+  const found = String(attr)
+    .split(".")
+    .reduce<unknown>((at, name) => (at === null || at === undefined ? undefined : Object(at)[name]), data);
+  return found === value;
 }
 
 function logged(row: Row): Record<string, unknown> {
@@ -86,19 +101,18 @@ function snapshot(row: Row | null): Record<string, unknown> | null {
 }
 
 function hookBody(
-  world: World,
   model: Model,
   kind: ChangeKind,
   cause: Cause,
   before: Row | null,
   after: Row | null,
-  subject: Row,
+  data: Readonly<Record<string, unknown>>,
 ): string {
   return JSON.stringify({
     event: `${kind}d`,
     timestamp: stamp().replace("Z", "+00:00"),
     object_type: model.type,
-    data: viewOf(model.table)({ world, base: "" }, subject),
+    data,
     request: {
       id: cause.requestId,
       path: cause.path,

@@ -157,6 +157,8 @@ const byTable: Partial<Record<TableName, Record<string, Filter>>> = {
     kind: oneOf(choices.journalKind, own("kind")),
     created_after: { keep: (_world, row, values) => micros(row.created) >= micros(values[0] ?? "") },
   },
+  users: { username: text(own("username")) },
+  tokens: { user: relatedBy("users", "username", own("user")) },
   "object-changes": {
     changed_object_type: text(own("changed_object_type")),
     changed_object_id: number(own("changed_object_id")),

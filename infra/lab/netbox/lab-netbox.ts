@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { authenticate, permission, type TokenGrant } from "./access.ts";
 import { answer, type Lab } from "./api.ts";
+import { pathOf } from "./brief.ts";
 import { Hooks } from "./events.ts";
 import { broken, Faults } from "./faults.ts";
 import { labDoor } from "./lab-door.ts";
 import type { Answer } from "./read.ts";
 import { seed } from "./seed.ts";
-import { pathOf } from "./views.ts";
 import { dump, emptyWorld, minor, restore, TABLES } from "./world.ts";
 
 export interface LabNetBoxOptions {
@@ -20,6 +20,8 @@ export interface LabNetBoxOptions {
   readonly state?: string;
   readonly webhook?: { readonly url: string; readonly secret: string; readonly caFile?: string };
   readonly tokens: readonly TokenGrant[];
+  /** Nothing of fleetd's: neither role nor fields. */
+  readonly bare?: boolean;
   /** Slug of the fleet's role, `fleet-node` by default. */
   readonly role?: string;
   /** 4.7.3 by default; 4.6.x reads selections bare, 4.5.x has no ETag. */
@@ -41,7 +43,7 @@ export async function startLabNetBox(options: LabNetBoxOptions): Promise<LabNetB
   const role = options.role ?? "fleet-node";
   const world = emptyWorld(options.version ?? "4.7.3");
   if (options.state !== undefined && existsSync(options.state)) restore(world, readFileSync(options.state, "utf8"));
-  else seed(world, { role, webhook: options.webhook });
+  else seed(world, { role, webhook: options.webhook, bare: options.bare ?? false });
   const lab: Lab = { world, hooks: new Hooks(), faults: new Faults(), role };
   const server = createServer((request, response) => {
     handle(lab, options.tokens, request, response).catch((error: unknown) => {
@@ -110,13 +112,15 @@ async function route(
   const slashed = path.endsWith("/") ? path : `${path}/`;
   const table = TABLES.find((name) => slashed.startsWith(`/api${pathOf(name)}`));
   const rest = table === undefined ? "" : slashed.slice(`/api${pathOf(table)}`.length);
-  const known = slashed === "/api/status/" || (table !== undefined && /^(\d+\/)?$/.test(rest));
+  const alone = ["/api/status/", "/api/authentication-check/"].includes(slashed);
+  const known = alone || (table !== undefined && /^(\d+\/)?$/.test(rest));
   if (!known) return notFound;
   if (slashed !== path) {
     return method === "GET" ? { status: 301, html: "", headers: { location: `${slashed}${url.search}` } } : notFound;
   }
-  const grant = authenticate(tokens, request.headers.authorization);
+  const grant = authenticate(tokens, lab.world, request.headers.authorization);
   if ("status" in grant) return grant;
+  if (slashed === "/api/authentication-check/") return { status: 200, body: { username: grant.user } };
   if (table === undefined) return { status: 200, body: status(lab) };
   const refused = permission(grant, method, table);
   if (refused !== null) return refused;

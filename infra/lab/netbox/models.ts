@@ -1,5 +1,6 @@
 import { choices } from "./choices.ts";
 import { extras } from "./models-extras.ts";
+import { users } from "./models-users.ts";
 import { address, anything, bool, type Model, macAddress, oneOf, relation, termination, text } from "./rules.ts";
 import type { TableName, World } from "./world.ts";
 
@@ -253,4 +254,5 @@ export const models: Partial<Record<TableName, Model>> = {
         : { __all__: [`Invalid assigned_object: DCIM > Device ID ${row.assigned_object_id}`] },
   },
   ...extras,
+  ...users,
 };

@@ -1,5 +1,6 @@
+import { brief, pathOf, type Scene } from "./brief.ts";
 import { filterOf } from "./filters.ts";
-import { brief, pathOf, type Scene, viewOf } from "./views.ts";
+import { viewOf } from "./views.ts";
 import type { Row, TableName } from "./world.ts";
 
 export interface Answer {

@@ -75,6 +75,8 @@ export interface Model {
   readonly rules: Readonly<Record<string, Rule>>;
   readonly required: readonly string[];
   readonly defaults: Readonly<Record<string, unknown>>;
+  /** What NetBox makes by itself at creation. */
+  readonly made?: () => Readonly<Record<string, unknown>>;
   /** Body names that are stored under another name. */
   readonly renamed?: Readonly<Record<string, string>>;
   /** Faults over the whole row, as `full_clean` finds them. */

@@ -6,6 +6,8 @@ export interface SeedOptions {
   /** Slug of the fleet's device role. */
   readonly role: string;
   /** Where device events go, and the text that signs them; `caFile` for a receiver with a private CA. */
+  /** Without what fleetd needs: its role and its custom fields. */
+  readonly bare?: boolean;
   readonly webhook?: { readonly url: string; readonly secret: string; readonly caFile?: string } | undefined;
 }
 
@@ -46,26 +48,11 @@ export function seed(world: World, options: SeedOptions): void {
     if ("faults" in made) throw new Error(`the seed is refused: ${JSON.stringify(made.faults)}`);
     return made.after;
   };
-  add("custom-fields", { object_types: ["ipam.prefix"], type: "text", name: "gateway", label: "gateway" });
-  for (const [name, type] of Object.entries(fields)) {
-    const extra = selections[name];
-    const set =
-      extra &&
-      add("custom-field-choice-sets", { name: `fleet_${name}`, extra_choices: extra.map((each) => [...each]) });
-    add("custom-fields", {
-      object_types: ["dcim.device"],
-      type,
-      name,
-      label: name,
-      group_name: "fleetd",
-      filter_logic: "exact",
-      choice_set: set?.id ?? null,
-    });
-  }
+  if (options.bare !== true) seedFields(add);
   const manufacturer = add("manufacturers", { name: "Acme", slug: "acme" }).id;
   add("device-types", { manufacturer, model: "Mini 800", slug: "mini-800", u_height: 0 });
   const switchType = add("device-types", { manufacturer, model: "Switch 48", slug: "switch-48" });
-  add("device-roles", { name: options.role, slug: options.role, color: "2196f3" });
+  if (options.bare !== true) add("device-roles", { name: options.role, slug: options.role, color: "2196f3" });
   const switchRole = add("device-roles", { name: "switch", slug: "switch" });
   const site = add("sites", { name: "Lab", slug: "lab" });
   const device = add("devices", {
@@ -85,6 +72,25 @@ export function seed(world: World, options: SeedOptions): void {
     if (models.interfaces !== undefined) update(world, models.interfaces, row, { primary_mac_address: mac.id });
   }
   if (options.webhook !== undefined) seedWebhook(add, options.webhook);
+}
+
+function seedFields(add: (table: TableName, body: Record<string, unknown>) => Row): void {
+  add("custom-fields", { object_types: ["ipam.prefix"], type: "text", name: "gateway", label: "gateway" });
+  for (const [name, type] of Object.entries(fields)) {
+    const extra = selections[name];
+    const set =
+      extra &&
+      add("custom-field-choice-sets", { name: `fleet_${name}`, extra_choices: extra.map((each) => [...each]) });
+    add("custom-fields", {
+      object_types: ["dcim.device"],
+      type,
+      name,
+      label: name,
+      group_name: "fleetd",
+      filter_logic: "exact",
+      choice_set: set?.id ?? null,
+    });
+  }
 }
 
 function seedWebhook(

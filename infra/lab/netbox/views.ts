@@ -1,123 +1,9 @@
+import { brief, count, displayOf, family, group, type Scene, urls } from "./brief.ts";
 import { choice, choices } from "./choices.ts";
 import { fieldsRead } from "./custom-fields.ts";
-import type { Row, TableName, World } from "./world.ts";
+import type { Row, TableName } from "./world.ts";
 
-/** What an answer is made for: its world and the scheme and host of its URLs ("" in webhooks). */
-export interface Scene {
-  readonly world: World;
-  readonly base: string;
-}
 export type View = (scene: Scene, row: Row) => Record<string, unknown>;
-
-const paths: Partial<Record<TableName, string>> = {
-  "ip-addresses": "ipam",
-  prefixes: "ipam",
-  "journal-entries": "extras",
-  "custom-fields": "extras",
-  "custom-field-choice-sets": "extras",
-  webhooks: "extras",
-  "event-rules": "extras",
-  "object-changes": "core",
-};
-
-export function pathOf(table: TableName): string {
-  return `/${paths[table] ?? "dcim"}/${table}/`;
-}
-
-function urls(scene: Scene, table: TableName, row: Row) {
-  return { url: `${scene.base}/api${pathOf(table)}${row.id}/`, display_url: `${scene.base}${pathOf(table)}${row.id}/` };
-}
-
-/** `display` of an object. */
-export function displayOf(table: TableName, row: Row): string {
-  if (table === "cables") return `#${row.id}`;
-  if (table === "journal-entries") {
-    return `${row.created.slice(0, 16).replace("T", " ")} (${choice(choices.journalKind, row.kind)?.label})`;
-  }
-  return String(row.mac_address ?? row.address ?? row.prefix ?? row.model ?? row.name ?? row.id);
-}
-
-/** The short form by which one object stands in another. */
-export function brief(scene: Scene, table: TableName, id: unknown): Record<string, unknown> | null {
-  const row = typeof id === "number" ? scene.world.tables[table].get(id) : undefined;
-  if (row === undefined) return null;
-  const head = { id: row.id, url: urls(scene, table, row).url, display: displayOf(table, row) };
-  const named = { ...head, name: row.name, slug: row.slug, description: row.description ?? "" };
-  switch (table) {
-    case "devices":
-      return { ...head, name: row.name, description: row.description };
-    case "device-types":
-      return {
-        ...head,
-        manufacturer: brief(scene, "manufacturers", row.manufacturer),
-        model: row.model,
-        slug: row.slug,
-        description: "",
-        device_count: count(scene, "devices", "device_type", row.id),
-      };
-    case "device-roles":
-      return { ...named, device_count: 0, virtualmachine_count: 0, _depth: 0 };
-    case "interfaces":
-      return {
-        ...head,
-        device: brief(scene, "devices", row.device),
-        name: row.name,
-        description: row.description,
-        cable: brief(scene, "cables", row.cable),
-        _occupied: row.cable !== null,
-      };
-    case "cables":
-      return { ...head, label: row.label, description: row.description };
-    case "mac-addresses":
-      return { ...head, mac_address: row.mac_address, description: row.description };
-    case "ip-addresses":
-      return {
-        ...head,
-        family: family(row.address),
-        address: row.address,
-        nat_inside: null,
-        nat_outside: [],
-        dns_name: row.dns_name,
-        description: row.description,
-      };
-    case "custom-field-choice-sets":
-      return {
-        ...head,
-        name: row.name,
-        description: "",
-        choices_count: Array.isArray(row.extra_choices) ? row.extra_choices.length : 0,
-      };
-    default:
-      return named;
-  }
-}
-
-/** Rows by one field, made once for an answer: a page of 1,000 must not scan a table 1,000 times. */
-const groups = new WeakMap<Scene, Map<string, Map<unknown, Row[]>>>();
-function group(scene: Scene, table: TableName, field: string, value: unknown): readonly Row[] {
-  const made = groups.get(scene) ?? new Map<string, Map<unknown, Row[]>>();
-  groups.set(scene, made);
-  const key = `${table}.${field}`;
-  let rows = made.get(key);
-  if (rows === undefined) {
-    rows = new Map();
-    for (const row of scene.world.tables[table].values()) {
-      const same = rows.get(row[field]);
-      if (same === undefined) rows.set(row[field], [row]);
-      else same.push(row);
-    }
-    made.set(key, rows);
-  }
-  return rows.get(value) ?? [];
-}
-
-function count(scene: Scene, table: TableName, field: string, id: number): number {
-  return group(scene, table, field, id).length;
-}
-
-function family(address: unknown) {
-  return String(address).includes(":") ? { value: 6, label: "IPv6" } : { value: 4, label: "IPv4" };
-}
 
 function head(scene: Scene, table: TableName, row: Row) {
   return { id: row.id, ...urls(scene, table, row), display: displayOf(table, row) };
@@ -264,6 +150,31 @@ function plain(table: TableName): View {
   });
 }
 
+const user: View = (scene, row) => {
+  const { password: _password, ...shown } = row;
+  const own = ({ users }: Row) => Array.isArray(users) && users.includes(row.id);
+  const permissions = [...scene.world.tables.permissions.values()].filter(own);
+  return { ...head(scene, "users", row), ...shown, permissions: permissions.map(({ id, name }) => ({ id, name })) };
+};
+
+const permission: View = (scene, row) => ({
+  ...head(scene, "permissions", row),
+  ...row,
+  users: (row.users as number[]).map((id) => brief(scene, "users", id)),
+});
+
+/** The secret half of a token is told once, by the answer that made it. */
+const token: View = (scene, row) => {
+  const { secret: _secret, ...shown } = row;
+  return { ...head(scene, "tokens", row), ...shown, user: brief(scene, "users", row.user), token: null };
+};
+
+const eventRule: View = (scene, row) => ({
+  ...head(scene, "event-rules", row),
+  ...row,
+  action_type: { value: row.action_type, label: "Webhook" },
+});
+
 const special: Partial<Record<TableName, View>> = {
   devices: device,
   interfaces: networkInterface,
@@ -274,6 +185,10 @@ const special: Partial<Record<TableName, View>> = {
   "journal-entries": journalEntry,
   "object-changes": objectChange,
   "custom-fields": customField,
+  users: user,
+  permissions: permission,
+  tokens: token,
+  "event-rules": eventRule,
 };
 
 /** The whole form of an object of the table. */

@@ -22,6 +22,9 @@ export const TABLES = [
   "custom-fields",
   "webhooks",
   "event-rules",
+  "users",
+  "permissions",
+  "tokens",
   "object-changes",
 ] as const;
 export type TableName = (typeof TABLES)[number];

@@ -40,7 +40,8 @@ export function create(world: World, model: Model, body: Readonly<Record<string,
   const unset = fieldsOf(world, model.type).map((field) => [field.name, field.default ?? null]);
   const custom =
     "custom_fields" in model.defaults ? { ...Object.fromEntries(unset), ...Object(parsed.row.custom_fields) } : null;
-  const after = insert(world, model.table, custom === null ? parsed.row : { ...parsed.row, custom_fields: custom });
+  const row = { ...parsed.row, ...model.made?.() };
+  const after = insert(world, model.table, custom === null ? row : { ...row, custom_fields: custom });
   if (model.table === "cables") connect(world, [after.a, after.b], after.id);
   return { before: null, after };
 }
