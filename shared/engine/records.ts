@@ -1,6 +1,8 @@
 import type { Device } from "../fleet/device.ts";
 import { type FleetRecord, fleetRecordSchema, newFleetRecord } from "../fleet/fleet-record.ts";
+import { isoTime, momentMicros } from "../fleet/moment.ts";
 import { type DeviceRecord, newRecord, recordSchema } from "../fleet/record.ts";
+import { newestOf } from "../fleet/walk.ts";
 import { isPortError, PortError } from "../ports/error.ts";
 import type { RecordsPort, StoredRecord } from "../ports/records.ts";
 import { seen } from "./seen.ts";
@@ -105,11 +107,23 @@ export function parseFleet({ text }: Pick<StoredRecord, "text">): FleetRecord {
   throw new PortError("rejected", "records", "fleetd-fleet is no record of this version");
 }
 
-/** The fleet's memory; where there is none it begins now, and older requests are held (spec/30, "Requests"). */
-export async function loadFleet(world: Pick<World, "records" | "clock">): Promise<LoadedFleet> {
+/** Now, or the moment of NetBox's newest row: requests bear NetBox's time, and this process' clock may be behind it. */
+async function epochMs({ netbox, clock }: Pick<World, "netbox" | "clock">): Promise<number> {
+  const nowMs = clock.nowMs();
+  const since = isoTime(nowMs);
+  const { rows } = await netbox.changedSince({ rows: since, parts: since });
+  const newest = newestOf(rows.map((row) => row.lastUpdated));
+  return Math.max(nowMs, newest === null ? 0 : Math.ceil((momentMicros(newest) ?? 0) / 1000));
+}
+
+/**
+ * The fleet's memory; where there is none it begins now, and older requests are held (spec/30, "Requests").
+ * @throws PortError
+ */
+export async function loadFleet(world: Pick<World, "records" | "netbox" | "clock">): Promise<LoadedFleet> {
   let stored = await world.records.fleet();
   if (stored === null) {
-    const fleet = newFleetRecord(world.clock.nowMs());
+    const fleet = newFleetRecord(await epochMs(world));
     try {
       const made = await world.records.putFleet(JSON.stringify(fleet), null);
       return { fleet, resourceVersion: made.resourceVersion };
@@ -124,7 +138,7 @@ export async function loadFleet(world: Pick<World, "records" | "clock">): Promis
 }
 
 export async function updateFleet(
-  world: Pick<World, "records" | "clock">,
+  world: Pick<World, "records" | "netbox" | "clock">,
   change: (fleet: FleetRecord) => FleetRecord | null,
 ): Promise<FleetRecord | null> {
   for (let tries = 1; ; tries++) {

@@ -2,7 +2,7 @@ import type { Device } from "../fleet/device.ts";
 import type { FleetRecord } from "../fleet/fleet-record.ts";
 import { readSpireNodes } from "../fleet/manifests/spire-nodes.ts";
 import { isEarlier } from "../fleet/moment.ts";
-import { movedSince, newestOf, rowsSince, walkDue, wentBack } from "../fleet/walk.ts";
+import { movedSince, newestOf, rowsSince, type Walk, walkDue, wentBack } from "../fleet/walk.ts";
 import type { StoredRecord } from "../ports/records.ts";
 import { loadFleet } from "./records.ts";
 import type { World } from "./world.ts";
@@ -16,6 +16,8 @@ export interface Round {
   readonly whole: boolean;
   readonly startMs: number;
   readonly fleet: FleetRecord;
+  /** The shard's last walk as it stood when this began. */
+  readonly lastWalk: Walk | undefined;
   readonly devices: readonly Device[];
   /** Of each device, and in a walk of those that NetBox has no more. */
   readonly stored: Map<number, StoredRecord>;
@@ -40,15 +42,22 @@ export const byId = (records: readonly StoredRecord[]) => new Map(records.map((r
  */
 export async function readRound(world: World): Promise<Round> {
   const startMs = world.clock.nowMs();
-  const { fleet } = await loadFleet(world);
-  const between = await readBetween(world, fleet, startMs);
-  if (between !== null) return between;
-  const devices = await world.netbox.devices(world.settings.shard ?? undefined);
-  const stored = (await world.records.all()).filter((r) => isOfShard(world, r.deviceId));
-  return { whole: true, startMs, fleet, devices, stored: byId(stored) };
+  const before = await loadFleet(world);
+  const read = (await readBetween(world, before.fleet, startMs)) ?? (await readWhole(world));
+  // Read after the records: with a memory from before they were lost, an old request would be fresh for a new record.
+  const { fleet } = read.devices.length === 0 ? before : await loadFleet(world);
+  return { ...read, startMs, fleet, lastWalk: before.fleet.walks[shardName(world)] };
 }
 
-async function readBetween(world: World, fleet: FleetRecord, startMs: number): Promise<Round | null> {
+type Read = Pick<Round, "whole" | "devices" | "stored">;
+
+async function readWhole(world: World): Promise<Read> {
+  const devices = await world.netbox.devices(world.settings.shard ?? undefined);
+  const stored = (await world.records.all()).filter((r) => isOfShard(world, r.deviceId));
+  return { whole: true, devices, stored: byId(stored) };
+}
+
+async function readBetween(world: World, fleet: FleetRecord, startMs: number): Promise<Read | null> {
   const walk = fleet.walks[shardName(world)];
   const { durations } = world.settings;
   if (walk === undefined || walkDue(walk, startMs, durations)) return null;
@@ -71,16 +80,16 @@ async function readBetween(world: World, fleet: FleetRecord, startMs: number): P
   const known = new Set(open.map((r) => r.deviceId));
   const others = [...new Set(moved)].filter((id) => isOfShard(world, id) && !known.has(id));
   const ids = [...known, ...others].sort((a, b) => a - b);
-  if (ids.length === 0) return { whole: false, startMs, fleet, devices: [], stored: new Map() };
+  if (ids.length === 0) return { whole: false, devices: [], stored: new Map() };
   const devices = await world.netbox.devices(ids);
   const rest = others.length > MANY_DEVICES ? await world.records.all() : await world.records.of(others);
-  return { whole: false, startMs, fleet, devices, stored: byId([...rest, ...open]) };
+  return { whole: false, devices, stored: byId([...rest, ...open]) };
 }
 
 /** The fleet's memory with this round as the shard's last whole walk, unless somebody wanted another one meanwhile. */
 export function withWalk(fleet: FleetRecord, shard: string, round: Round): FleetRecord {
-  const { startMs, devices } = round;
-  const [now, then] = [fleet.walks[shard], round.fleet.walks[shard]];
+  const { startMs, devices, lastWalk: then } = round;
+  const now = fleet.walks[shard];
   if (now !== undefined && then !== undefined && now.startMs < then.startMs) return fleet;
   const newest = newestOf(devices.map((d) => d.lastUpdated));
   return { ...fleet, walks: { ...fleet.walks, [shard]: { startMs, newest, devices: devices.length } } };

@@ -18,7 +18,7 @@ async function fleetSize({ records }: Pick<World, "records">, { walks }: FleetRe
  * @see spec/30-reconcile.md "SPIRE and quarantine"
  */
 export async function rememberVerdict(
-  world: Pick<World, "records" | "clock" | "settings">,
+  world: Pick<World, "records" | "netbox" | "clock" | "settings">,
   device: Device,
   verdict: VerdictRecord,
   after: (record: DeviceRecord, massFailure: boolean) => DeviceRecord | null,

@@ -43,6 +43,10 @@ export class FakeBootPlane implements BootPlanePort {
     this.#clock = clock;
   }
 
+  loseAll(): void {
+    for (const objects of Object.values(this.#objects)) objects.clear();
+  }
+
   async objects(deviceIds?: readonly number[]): Promise<BootPlaneObjects> {
     this.#check();
     const list = <T extends Stored>(kind: Kind) =>

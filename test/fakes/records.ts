@@ -63,6 +63,12 @@ export class FakeRecords implements RecordsPort {
     return this.#fleet;
   }
 
+  /** Records and fleet as after a lost namespace; resourceVersions go on. */
+  loseAll(): void {
+    this.#records.clear();
+    this.#fleet = null;
+  }
+
   #same(found: StoredText | undefined, resourceVersion: string | null): void {
     if ((found?.resourceVersion ?? null) !== resourceVersion)
       throw new PortError("conflict", "records", "the resourceVersion moved");

@@ -130,7 +130,7 @@ export class Sim {
     const random = new Random(seed ^ 0x5eed);
     const sim = new Sim(seed, settingsOf(random), judge);
     // Most fleets are older than what is declared now; of a new one all requests are held at first.
-    if (random.chance(0.85)) await loadFleet({ records: sim.records, clock: { nowMs: () => sim.nowMs } });
+    if (random.chance(0.85)) await loadFleet({ ...sim, clock: { nowMs: () => sim.nowMs } });
     sim.nowMs += 1000;
     // What many do at once takes many.
     const isLarge = sim.themes.has("vanishing") || sim.themes.has("failing");
