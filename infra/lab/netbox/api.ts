@@ -1,4 +1,4 @@
-import { reaches, type TokenGrant } from "./access.ts";
+import { type Caller, reaches } from "./access.ts";
 import { pathOf, type Scene } from "./brief.ts";
 import { type Cause, type Hooks, record } from "./events.ts";
 import type { FaultOrder, Faults } from "./faults.ts";
@@ -16,7 +16,7 @@ export interface Lab {
 }
 export interface Call {
   readonly scene: Scene;
-  readonly grant: TokenGrant;
+  readonly caller: Caller;
   readonly cause: Cause;
   readonly table: TableName;
   readonly id: number | null;
@@ -38,8 +38,7 @@ export function answer(lab: Lab, call: Call): Answer | Promise<Answer> {
   if (call.id === null) return onList(lab, call, method);
   const row = lab.world.tables[call.table].get(call.id);
   const model = models[call.table];
-  const visible = method === "GET" || (row !== undefined && reaches(call.grant, lab.world, lab.role, call.table, row));
-  if (row === undefined || !visible) {
+  if (row === undefined || !reaches(call.caller, lab.world, method, call.table, row)) {
     return { status: 404, body: { detail: `No ${model?.verbose ?? "ObjectChange"} matches the given query.` } };
   }
   if (method === "GET") return one(lab, call, row, 200);
@@ -51,7 +50,8 @@ export function answer(lab: Lab, call: Call): Answer | Promise<Answer> {
 
 function onList(lab: Lab, call: Call, method: string): Answer {
   const model = models[call.table];
-  if (method === "GET") return listPage(call.scene, call.table, call.query);
+  const visible = (row: Row) => reaches(call.caller, lab.world, "GET", call.table, row);
+  if (method === "GET") return listPage(call.scene, call.table, call.query, visible);
   if (model === undefined || (method !== "POST" && method !== "PATCH")) return notAllowed(method);
   if (method === "PATCH") return patchMany(lab, call, model);
   return Array.isArray(call.body) ? createMany(lab, call, model, call.body as Body[]) : createOne(lab, call, model);
@@ -107,7 +107,7 @@ async function patchOne(lab: Lab, call: Call, model: Model, row: Row): Promise<A
 function leavesReach(lab: Lab, call: Call, model: Model, body: Body, row: Row): Answer | null {
   const parsed = parseBody(lab.world, model, body, row);
   if ("faults" in parsed) return null;
-  return reaches(call.grant, lab.world, lab.role, model.table, { ...row, ...parsed.row })
+  return reaches(call.caller, lab.world, "PATCH", model.table, { ...row, ...parsed.row })
     ? null
     : { status: 403, body: { detail: "You do not have permission to perform this action." } };
 }
@@ -121,6 +121,11 @@ function deleteOne(lab: Lab, call: Call, model: Model, row: Row): Answer {
 function createOne(lab: Lab, call: Call, model: Model): Answer {
   const written = create(lab.world, model, named(call, bodyOf(call)));
   if ("faults" in written) return { status: 400, body: written.faults };
+  // As NetBox does: saved, looked at again within the rights, and rolled back where it is outside.
+  if (!reaches(call.caller, lab.world, "POST", model.table, written.after)) {
+    remove(lab.world, model, written.after);
+    return { status: 403, body: { detail: "You do not have permission to perform this action." } };
+  }
   log(lab, call, model, written);
   return one(lab, call, written.after, 201);
 }
@@ -147,8 +152,16 @@ function patchMany(lab: Lab, call: Call, model: Model): Answer {
     id: Number(body.id),
     row: lab.world.tables[call.table].get(Number(body.id)),
   }));
+  const times = (id: number) => pairs.filter((pair) => pair.id === id).length;
+  const twice = [...new Set(pairs.map(({ id }) => id))].filter((id) => times(id) > 1);
+  if (twice.length > 0) {
+    const words = (id: number) => `Each object may be specified only once; ID ${id} is listed ${times(id)} times`;
+    const errors = twice.map((id) => ({ id, errors: { id: [words(id)] } }));
+    const detail = `${twice.length} of ${pairs.length} objects are listed more than once.`;
+    return { status: 400, body: { detail, errors } };
+  }
   const lost = pairs.filter(
-    ({ row }) => row === undefined || !reaches(call.grant, lab.world, lab.role, call.table, row),
+    ({ row }) => row === undefined || !reaches(call.caller, lab.world, "PATCH", call.table, row),
   );
   if (lost.length > 0) {
     const errors = lost.map(({ id }) => ({ id, errors: { id: [`Object with ID ${id} does not exist`] } }));

@@ -118,18 +118,18 @@ async function route(
   if (slashed !== path) {
     return method === "GET" ? { status: 301, html: "", headers: { location: `${slashed}${url.search}` } } : notFound;
   }
-  const grant = authenticate(tokens, lab.world, request.headers.authorization);
-  if ("status" in grant) return grant;
-  if (slashed === "/api/authentication-check/") return { status: 200, body: { username: grant.user } };
+  const caller = authenticate(tokens, lab.world, lab.role, request.headers.authorization);
+  if ("status" in caller) return caller;
+  if (slashed === "/api/authentication-check/") return { status: 200, body: { username: caller.user } };
   if (table === undefined) return { status: 200, body: status(lab) };
-  const refused = permission(grant, method, table);
+  const refused = permission(caller, method, table);
   if (refused !== null) return refused;
   const body = method === "GET" || method === "DELETE" ? { value: undefined } : parsed(request, text);
   if ("status" in body) return body;
   return answer(lab, {
     scene: { world: lab.world, base: `http://${request.headers.host ?? "netbox"}` },
-    grant,
-    cause: { requestId, user: grant.user, method, path },
+    caller,
+    cause: { requestId, user: caller.user, method, path },
     table,
     id: rest === "" ? null : Number(rest.slice(0, -1)),
     query: url.searchParams,

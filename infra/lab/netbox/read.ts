@@ -29,16 +29,22 @@ export function shaped(
   return Object.fromEntries(Object.entries(whole).filter(keep));
 }
 
-/** One page of a list, by offset or by cursor. */
-export function listPage(scene: Scene, table: TableName, query: URLSearchParams): Answer {
+/** One page of a list, by offset or by cursor, of the rows that the account may see. */
+export function listPage(
+  scene: Scene,
+  table: TableName,
+  query: URLSearchParams,
+  visible: (row: Row) => boolean,
+): Answer {
   if (query.has("start")) {
     if (query.has("offset")) return { status: 400, body: ["'start' and 'offset' are mutually exclusive."] };
     if (query.has("ordering")) {
       return { status: 400, body: ["Ordering cannot be specified in conjunction with cursor-based pagination."] };
     }
   }
-  const filtered = filter(scene, table, query);
-  if ("faults" in filtered) return { status: 400, body: filtered.faults };
+  const found = filter(scene, table, query);
+  if ("faults" in found) return { status: 400, body: found.faults };
+  const filtered = { rows: found.rows.filter(visible) };
   const limit = Math.min(whole(query.get("limit"), DEFAULT_PAGE) || MAX_PAGE, MAX_PAGE);
   const render = (rows: readonly Row[]) => rows.map((row) => shaped(scene, table, row, query));
   if (query.has("start")) {

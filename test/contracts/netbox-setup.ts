@@ -1,0 +1,174 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createNetBox } from "../../shared/adapters/netbox/netbox.ts";
+import { run } from "../infra/fleetctl/cli.ts";
+import { type Owner, ownerOf, type Row } from "./netbox-owner.ts";
+
+export interface BareNetBox {
+  readonly url: string;
+  readonly adminToken: string;
+}
+
+/** `fleetctl netbox setup` against a NetBox that has nothing of fleetd's; it leaves it set up. */
+export function netboxSetupContract(bare: () => Promise<BareNetBox>): void {
+  describe("fleetctl netbox setup", () => {
+    let owner: Owner;
+    let env: Record<string, string>;
+    let url: string;
+    const folder = mkdtempSync(join(tmpdir(), "fleetctl-setup-"));
+    const secrets = join(folder, "secrets");
+    const hook = "https://fleetd.example:8444/webhooks/netbox";
+    const setup = (...more: string[]) =>
+      run(["netbox", "setup", "--webhook-url", hook, "--secrets", secrets, ...more], env);
+    const planned = async (...more: string[]) => {
+      const { code, out } = await setup("--json", ...more);
+      return {
+        code,
+        ...(JSON.parse(out) as { steps: { what: string; name: string }[]; refused: string[]; notes: string[] }),
+      };
+    };
+    const rows = async (path: string) => (await owner.must("GET", `${path}?limit=1000`)).results as Row[];
+    const contents = (file: string) => readFileSync(join(secrets, file), "utf8").trim();
+    const theField = async (name: string) =>
+      (await rows("/api/extras/custom-fields/")).find((row) => row.name === name);
+
+    beforeAll(async () => {
+      const netbox = await bare();
+      url = netbox.url;
+      owner = ownerOf(url, netbox.adminToken);
+      const tokenFile = join(folder, "admin-token");
+      writeFileSync(tokenFile, `${netbox.adminToken}\n`, { mode: 0o600 });
+      env = { FLEETCTL_NETBOX_URL: url, FLEETCTL_NETBOX_TOKEN_FILE: tokenFile };
+    });
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    it("shows its plan, and does nothing", async () => {
+      const { code, out } = await setup();
+      expect(code).toBe(3);
+      expect(out).toContain("+ custom field approved_eks\n      json, of dcim.device");
+      expect(out).toMatch(/Nothing was done: --apply does it\.$/);
+      expect(await rows("/api/extras/custom-fields/")).toEqual([]);
+      expect(() => statSync(secrets)).toThrow(/ENOENT/);
+    });
+
+    it("refuses a field of that name and another type, and then does nothing at all", async () => {
+      const odd = await owner.must("POST", "/api/extras/custom-fields/", {
+        name: "protected",
+        type: "text",
+        object_types: ["dcim.device"],
+      });
+      const { code, out } = await setup("--apply");
+      expect(code).toBe(1);
+      expect(out).toMatch(/refused: custom field protected is of type text, and fleetd needs boolean/);
+      expect((await rows("/api/extras/custom-fields/")).map((row) => row.name)).toEqual(["protected"]);
+      expect((await planned()).refused).toHaveLength(1);
+      await owner.call("DELETE", `/api/extras/custom-fields/${odd.id}/`);
+    });
+
+    it("makes all, prints no secret, and writes both for their owner alone", async () => {
+      const { code, out, err } = await setup("--apply");
+      expect([code, err]).toEqual([0, ""]);
+      const [token, secret] = [contents("netbox-token"), contents("webhook-secret")];
+      expect(token).toMatch(/^nbt_[^.]+\.\S{20,}$/);
+      expect(secret).toMatch(/^[0-9a-f]{64}$/);
+      for (const text of [token, token.split(".")[1] ?? "", secret]) expect(out).not.toContain(text);
+      for (const file of ["netbox-token", "webhook-secret"])
+        expect(statSync(join(secrets, file)).mode & 0o777).toBe(0o600);
+      const [webhook] = await rows("/api/extras/webhooks/");
+      expect(webhook).toMatchObject({ payload_url: hook, secret, ssl_verification: true });
+      const [rule] = await rows("/api/extras/event-rules/");
+      expect(rule).toMatchObject({
+        object_types: ["dcim.device"],
+        conditions: { and: [{ attr: "role.slug", value: "fleet-node" }] },
+        action_object_id: webhook?.id,
+      });
+    });
+
+    it("plans nothing the second time", async () => {
+      expect(await planned("--apply")).toMatchObject({ code: 0, steps: [], refused: [], notes: [] });
+      expect((await setup()).out).toMatch(/Nothing to do\.$/);
+    });
+
+    it("made a token by which fleetd's adapter works, and which may not do more", async () => {
+      const token = contents("netbox-token");
+      const port = createNetBox({ url, token, role: "fleet-node", timeoutMs: 30_000 });
+      expect(await port.devices()).toEqual([]);
+      const fleetd = ownerOf(url, token);
+      const may = async (method: string, path: string) => (await fleetd.call(method, path, {})).status;
+      expect(await may("POST", "/api/dcim/devices/")).toBe(403);
+      expect(await may("POST", "/api/extras/journal-entries/")).toBe(400);
+      for (const path of ["/api/extras/webhooks/", "/api/users/tokens/"])
+        expect((await fleetd.call("GET", path)).status).toBe(403);
+    });
+
+    it("puts back what somebody changed, and tells another secret without showing it", async () => {
+      const [webhook] = await rows("/api/extras/webhooks/");
+      await owner.must("PATCH", `/api/extras/webhooks/${webhook?.id}/`, {
+        secret: "a-secret-of-somebody",
+        payload_url: "http://x/",
+      });
+      const { code, out } = await setup();
+      expect(code).toBe(3);
+      expect(out).toContain(`payload_url: "http://x/" → "${hook}"`);
+      expect(out).toContain("secret: another one");
+      expect(out).not.toMatch(new RegExp(`a-secret-of-somebody|${contents("webhook-secret")}`));
+      expect((await setup("--apply")).code).toBe(0);
+      expect((await planned()).steps).toEqual([]);
+    });
+
+    it("opens a field of somebody's to devices, and adds a choice to a set of its own name", async () => {
+      const gateway = await theField("gateway");
+      await owner.must("PATCH", `/api/extras/custom-fields/${gateway?.id}/`, { object_types: ["ipam.vlan"] });
+      const [set] = (await rows("/api/extras/custom-field-choice-sets/")).filter(
+        (row) => row.name === "fleet_desired_action",
+      );
+      const path = `/api/extras/custom-field-choice-sets/${set?.id}/`;
+      await owner.must("PATCH", path, {
+        extra_choices: [
+          ["provision", "P"],
+          ["attest", "A"],
+          ["polish", "Polish"],
+        ],
+      });
+      expect((await planned()).steps.map(({ what, name }) => `${what} ${name}`)).toEqual([
+        "choice set fleet_desired_action",
+        "custom field gateway",
+      ]);
+      expect((await setup("--apply")).code).toBe(0);
+      expect((await theField("gateway"))?.object_types).toEqual(expect.arrayContaining(["ipam.vlan", "ipam.prefix"]));
+      expect(((await owner.must("GET", path)).extra_choices as string[][]).map(([value]) => value)).toEqual(
+        expect.arrayContaining(["provision", "attest", "polish", "wipe"]),
+      );
+      expect((await planned()).steps).toEqual([]);
+    });
+
+    it("refuses a desired_action that fills itself", async () => {
+      const path = `/api/extras/custom-fields/${(await theField("desired_action"))?.id}/`;
+      await owner.must("PATCH", path, { default: "wipe" });
+      expect((await planned("--apply")).refused).toEqual([expect.stringMatching(/desired_action has a default/)]);
+      await owner.must("PATCH", path, { default: null });
+    });
+
+    it("refuses a token file that NetBox does not take; without it there is a new token, and the old one is told of", async () => {
+      const file = join(secrets, "netbox-token");
+      const old = contents("netbox-token");
+      writeFileSync(file, "nbt_nobodynobody.0123456789012345678901234567890123456789\n");
+      expect((await planned("--apply")).refused).toEqual([
+        expect.stringMatching(/NetBox does not take the token in it/),
+      ]);
+      rmSync(file);
+      const { code, steps, notes } = await planned("--apply");
+      expect([code, steps.map(({ what }) => what)]).toEqual([0, ["token"]]);
+      expect(notes).toEqual([expect.stringMatching(/has 1 other tokens/)]);
+      expect(contents("netbox-token")).not.toBe(old);
+    });
+
+    it("refuses fleetd's own token, and says that one without rights has none", async () => {
+      const own = { ...env, FLEETCTL_NETBOX_TOKEN_FILE: join(secrets, "netbox-token") };
+      const { code, err } = await run(["netbox", "setup", "--webhook-url", hook, "--secrets", secrets], own);
+      expect([code, err]).toEqual([1, expect.stringMatching(/permission/)]);
+    });
+  });
+}
