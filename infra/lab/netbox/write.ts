@@ -37,7 +37,10 @@ export function parseBody(
 export function create(world: World, model: Model, body: Readonly<Record<string, unknown>>): Written {
   const parsed = parseBody(world, model, body, null);
   if ("faults" in parsed) return parsed;
-  const unset = fieldsOf(world, model.type).map((field) => [field.name, field.default ?? null]);
+  // A field that was never set is not stored at all, so snapshots do not have it.
+  const unset = fieldsOf(world, model.type)
+    .filter((field) => (field.default ?? null) !== null)
+    .map((field) => [field.name, field.default]);
   const custom =
     "custom_fields" in model.defaults ? { ...Object.fromEntries(unset), ...Object(parsed.row.custom_fields) } : null;
   const row = { ...parsed.row, ...model.made?.() };
