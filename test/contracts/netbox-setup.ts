@@ -99,8 +99,10 @@ export function netboxSetupContract(bare: () => Promise<BareNetBox>): void {
       const may = async (method: string, path: string) => (await fleetd.call(method, path, {})).status;
       expect(await may("POST", "/api/dcim/devices/")).toBe(403);
       expect(await may("POST", "/api/extras/journal-entries/")).toBe(400);
-      for (const path of ["/api/extras/webhooks/", "/api/users/tokens/"])
+      for (const path of ["/api/extras/webhooks/", "/api/users/users/"])
         expect((await fleetd.call("GET", path)).status).toBe(403);
+      const tokens = (await fleetd.must("GET", "/api/users/tokens/")).results;
+      expect(tokens).toEqual([expect.objectContaining({ key: token.slice(4).split(".")[0], token: null })]);
     });
 
     it("puts back what somebody changed, and tells another secret without showing it", async () => {

@@ -39,7 +39,8 @@ export function authenticate(
     return { status: 403, body: { detail } };
   }
   const given = tokens.find((each) => each.token === text);
-  if (given !== undefined) return { ...given, rights: given.scope === "fleetd" ? fleetdRights(role) : null };
+  if (given !== undefined)
+    return { ...given, rights: given.scope === "fleetd" ? [...fleetdRights(role), ownTokens(0)] : null };
   return (
     madeCaller(world, text) ?? {
       status: 403,
@@ -53,7 +54,9 @@ function madeCaller(world: World, text: string): Caller | null {
   const row = [...world.tables.tokens.values()].find(({ key, secret }) => `nbt_${key}.${secret}` === text);
   const user = world.tables.users.get(Number(row?.user));
   if (row?.enabled !== true || user?.is_active !== true) return null;
-  return { user: String(user.username), write: row.write_enabled === true, rights: rightsOf(world, user.id) };
+  // NetBox's own default: an account sees its tokens, and nobody else's.
+  const own: Right = { types: ["users.token"], actions: ["view"], constraints: { user: user.id } };
+  return { user: String(user.username), write: row.write_enabled === true, rights: [...rightsOf(world, user.id), own] };
 }
 
 /** What `fleetctl netbox setup` gives fleetd's account; test/contracts/netbox.lab.test.ts holds it to that. */
