@@ -1,15 +1,22 @@
+import { afterAll } from "vitest";
 import { bootPlaneContract } from "../../contracts/boot-plane.ts";
 import { recordsContract } from "../../contracts/records.ts";
 import { workloadClusterContract } from "../../contracts/workload-cluster.ts";
-import { realWorld } from "./world.ts";
+import { type RealCluster, startCluster } from "./world.ts";
 
-/**
- * A fresh kube-apiserver with its controller manager (csrsigning, tokencleaner, disruption, garbage collector):
- * PEER_KUBERNETES_KUBECONFIG is its administrator's. Objects of the suites' own names are left in it.
- */
-const kubeconfigFile = process.env.PEER_KUBERNETES_KUBECONFIG ?? "";
-if (kubeconfigFile === "") throw new Error("PEER_KUBERNETES_KUBECONFIG is not set");
+const started = new Map<"tinkerbell" | "cluster", Promise<RealCluster>>();
 
-bootPlaneContract("a real API", () => realWorld(kubeconfigFile));
-recordsContract("a real API", () => realWorld(kubeconfigFile));
-workloadClusterContract("a real API", () => realWorld(kubeconfigFile));
+/** One cluster of a kind serves all suites: their objects have names of their own. */
+async function world(kinds: "tinkerbell" | "cluster") {
+  const cluster = started.get(kinds) ?? startCluster(kinds);
+  started.set(kinds, cluster);
+  return (await cluster).world();
+}
+
+afterAll(async () => {
+  for (const cluster of started.values()) await (await cluster).stop();
+});
+
+bootPlaneContract("a real API", () => world("tinkerbell"));
+recordsContract("a real API", () => world("tinkerbell"));
+workloadClusterContract("a real API", () => world("cluster"));

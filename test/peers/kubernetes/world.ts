@@ -1,56 +1,79 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { parse } from "yaml";
-import { ClientError, clientOf, LabClient } from "../../../infra/lab/kubernetes/client.ts";
-import { textAt } from "../../../infra/lab/kubernetes/json.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { clientOf, LabClient } from "../../../infra/lab/kubernetes/client.ts";
 import type { KubernetesWorld } from "../../contracts/kubernetes-world.ts";
+import { applyDefinitions, applyManifests } from "./apply.ts";
+import { startFaultProxy } from "./fault-proxy.ts";
+import { CLUSTER_CONTROLLERS, type RealKubernetes, startKubernetes, TINKERBELL_CONTROLLERS } from "./start.ts";
 
-const CRDS = "infra/lab/kubernetes/crds";
-const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const NAMESPACE = "tinkerbell";
+const RBAC = "rbac.authorization.k8s.io";
+const CONTROLLERS = { tinkerbell: TINKERBELL_CONTROLLERS, cluster: CLUSTER_CONTROLLERS };
+const MANIFESTS = { tinkerbell: "tinkerbell-rbac", cluster: "workload-rbac" };
 
-/** A real Kubernetes API as its administrator, with a namespace, Tinkerbell's CRDs, and room for bootstrap tokens. */
-export async function realWorld(kubeconfigFile: string): Promise<KubernetesWorld> {
-  const { client: admin, url, caPem } = clientOf(kubeconfigFile);
-  const namespace = "tinkerbell";
-  await make(admin, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-  const files = readdirSync(CRDS).filter((name) => name.endsWith(".yaml"));
-  const definitions = files.map((name): unknown => parse(readFileSync(`${CRDS}/${name}`, "utf8")));
-  for (const definition of definitions) await make(admin, DEFINITIONS, definition);
-  for (const definition of definitions) await served(admin, definition);
-  const group = "rbac.authorization.k8s.io";
-  await make(admin, `/apis/${group}/v1/clusterrolebindings`, {
-    apiVersion: `${group}/v1`,
-    kind: "ClusterRoleBinding",
-    metadata: { name: "fleetd-bootstrap" },
-    roleRef: { apiGroup: group, kind: "ClusterRole", name: "system:node-bootstrapper" },
-    subjects: [{ apiGroup: group, kind: "Group", name: "system:bootstrappers:fleetd" }],
-  });
-  const clients = [admin];
+/** A real API of one kind, where user fleetd has exactly the rights of infra/kubernetes. */
+export interface RealCluster {
+  readonly api: RealKubernetes;
+  readonly admin: LabClient;
+  world(): Promise<KubernetesWorld>;
+  stop(): Promise<void>;
+}
+
+/** Starts one; each `world()` of it has fleetd's kubeconfig and a way to spoil what comes between. */
+export async function startCluster(kinds: "tinkerbell" | "cluster"): Promise<RealCluster> {
+  const folder = mkdtempSync(join(tmpdir(), `fleetd-peer-${kinds}-`));
+  const api = await startKubernetes(join(folder, kinds), { controllers: CONTROLLERS[kinds] });
+  const { client: admin } = clientOf(api.adminKubeconfig);
+  await applyManifests(admin, `infra/kubernetes/${MANIFESTS[kinds]}.yaml`);
+  if (kinds === "tinkerbell") await applyDefinitions(admin);
+  let worlds = 0;
+  return {
+    api,
+    admin,
+    world: async () => open(api, admin, join(folder, `fleetd-${++worlds}`)),
+    async stop() {
+      admin.close();
+      await api.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function open(api: RealKubernetes, admin: LabClient, file: string): Promise<KubernetesWorld> {
+  const account = `${file}.account`;
+  api.writeKubeconfig(account, "fleetd", [], NAMESPACE);
+  const proxy = await startFaultProxy(account, file, NAMESPACE);
+  const { url, caPem } = api;
+  const clients: LabClient[] = [];
   const as = (token: string) => {
     const client = new LabClient({ url, caPem, token });
     clients.push(client);
     return client;
   };
+  const faults = async (change: Record<string, unknown>) => {
+    if (change.expiredContinues !== undefined) await api.compact();
+    if (change.othersApprove === true) await letOthersApprove(admin);
+    proxy.set(change);
+  };
   const close = async () => {
     for (const client of clients) client.close();
+    await proxy.close();
   };
-  return { kubeconfigFile, url, caPem, namespace, admin, as, faults: null, close };
+  return { kubeconfigFile: file, url, caPem, namespace: NAMESPACE, admin, as, faults, close };
 }
 
-async function make(admin: LabClient, path: string, body: unknown): Promise<void> {
-  try {
-    await admin.call("POST", path, body);
-  } catch (error) {
-    if (!(error instanceof ClientError) || error.status !== 409) throw error;
-  }
-}
-
-/** A definition is established some seconds before its objects can be listed. */
-async function served(admin: LabClient, definition: unknown): Promise<void> {
-  const path = `/apis/${textAt(definition, "spec", "group")}/v1alpha1/${textAt(definition, "spec", "names", "plural")}`;
-  for (;;) {
-    const answer = await admin.list(path).catch((error: unknown) => error);
-    if (!(answer instanceof ClientError)) return;
-    if (answer.status !== 404 && answer.status !== 429) throw answer;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+/** What cluster tools do: the controller manager then approves by itself what this group asks for. */
+async function letOthersApprove(admin: LabClient): Promise<void> {
+  await admin.call("POST", `/apis/${RBAC}/v1/clusterrolebindings`, {
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRoleBinding",
+    metadata: { name: "approves-by-itself" },
+    roleRef: {
+      apiGroup: RBAC,
+      kind: "ClusterRole",
+      name: "system:certificates.k8s.io:certificatesigningrequests:nodeclient",
+    },
+    subjects: [{ apiGroup: RBAC, kind: "Group", name: "system:bootstrappers:fleetd" }],
+  });
 }
