@@ -54,9 +54,13 @@ function madeCaller(world: World, text: string): Caller | null {
   const row = [...world.tables.tokens.values()].find(({ key, secret }) => `nbt_${key}.${secret}` === text);
   const user = world.tables.users.get(Number(row?.user));
   if (row?.enabled !== true || user?.is_active !== true) return null;
-  // NetBox's own default: an account sees its tokens, and nobody else's.
-  const own: Right = { types: ["users.token"], actions: ["view"], constraints: { user: user.id } };
-  return { user: String(user.username), write: row.write_enabled === true, rights: [...rightsOf(world, user.id), own] };
+  const rights = [...rightsOf(world, user.id), ownTokens(user.id)];
+  return { user: String(user.username), write: row.write_enabled === true, rights };
+}
+
+/** NetBox's own default: an account sees its tokens, and nobody else's. */
+function ownTokens(userId: number): Right {
+  return { types: ["users.token"], actions: ["view"], constraints: { user: userId } };
 }
 
 /** What `fleetctl netbox setup` gives fleetd's account; test/contracts/netbox.lab.test.ts holds it to that. */
