@@ -66,16 +66,26 @@ function newest(
   );
 }
 
-function isAsked(
-  action: string | null,
-  before: ChangeEntry["before"],
-  after: { desiredAction: string | null },
-): boolean {
-  return action !== null && after.desiredAction === action && before?.desiredAction !== action;
+type Log = Pick<RequestContext, "changes" | "netboxUser">;
+type Field = "status" | "desiredAction";
+
+/** An owner's newest entry that changed the field. */
+function newestChange(log: Log, field: Field): ChangeEntry | null {
+  return newest(log, (before, after) => (before?.[field] ?? null) !== after[field]);
 }
 
-function isSetTo(status: string, before: ChangeEntry["before"], after: { status: string | null }): boolean {
-  return after.status === status && before?.status !== status;
+/** An owner's newest entry that set the field to this. */
+function newestSet(log: Log, field: Field, value: string): ChangeEntry | null {
+  return newest(log, (before, after) => after[field] === value && before?.[field] !== value);
+}
+
+/**
+ * The owner's entry by which the field has its value; null where an owner changed it since: then somebody's save of an old
+ * row brought it back, which is nobody's word.
+ */
+function standing(log: Log, field: Field, value: string): ChangeEntry | null {
+  const entry = newestChange(log, field);
+  return entry?.after?.[field] === value ? entry : null;
 }
 
 /** What an administrator's word makes of a request that is held or that nobody can read: carried out once, then old. */
@@ -103,15 +113,9 @@ function judge(
 }
 
 /** The newest entry of the change log by which an owner asked this; null where there is none to be read. */
-export function newestEntry(
-  kind: RequestKind,
-  context: Pick<RequestContext, "changes" | "netboxUser">,
-): ChangeEntry | null {
-  if (kind === "install" || kind === "retire") {
-    const status = kind === "install" ? "planned" : "decommissioning";
-    return newest(context, (before, after) => isSetTo(status, before, after));
-  }
-  return newest(context, (before, after) => isAsked(kind, before, after));
+export function newestEntry(kind: RequestKind, context: Log): ChangeEntry | null {
+  if (kind === "install") return standing(context, "status", "planned");
+  return kind === "retire" ? standing(context, "status", "decommissioning") : standing(context, "desiredAction", kind);
 }
 
 function judgeEntry(
@@ -171,14 +175,15 @@ export function withLog(
   { changes, netboxUser }: Pick<RequestContext, "changes" | "netboxUser">,
 ): DeviceRecord {
   if (changes === null || !isLogWanted(device, record) || record.log?.row === device.lastUpdated) return record;
-  const context = { changes, netboxUser, epochMs: 0 };
+  const context = { changes, netboxUser };
   const found = [
-    newest(context, (before, after) => isAsked(device.desiredAction, before, after)),
-    newest(context, (before, after) => isSetTo("planned", before, after)),
-    newest(context, (before, after) => isSetTo("decommissioning", before, after)),
-    newest(context, (before, after) => isSetTo("active", before, after)),
+    newestChange(context, "desiredAction"),
+    newestChange(context, "status"),
+    newestSet(context, "status", "planned"),
+    newestSet(context, "status", "active"),
   ];
-  const entries = found.flatMap((entry, i) => (entry === null || found.indexOf(entry) < i ? [] : [withoutEks(entry)]));
+  // Newest first, as they were read.
+  const entries = changes.filter((entry) => found.includes(entry)).map(withoutEks);
   return { ...record, log: { row: device.lastUpdated, entries } };
 }
 
@@ -198,7 +203,7 @@ function isLogWanted(device: Device, record: DeviceRecord): boolean {
 export function askedAction(device: Device, record: DeviceRecord, context: RequestContext): Asked {
   const kind = device.desiredAction === null ? undefined : ACTIONS[device.desiredAction];
   if (kind === undefined) return { state: "none" };
-  const entry = newest(context, (before, after) => isAsked(kind, before, after));
+  const entry = standing(context, "desiredAction", kind);
   if (isOldBySecondCopy(entry, device, record, kind === "attest")) return oldOf(kind, entry);
   return judge(
     kind,
@@ -209,20 +214,16 @@ export function askedAction(device: Device, record: DeviceRecord, context: Reque
   );
 }
 
-function plannedByOwner(context: RequestContext): ChangeEntry | null {
-  return newest(context, (before, after) => isSetTo("planned", before, after));
-}
-
 /** True where an owner set planned after the last install, provision or wipe that was carried out. */
 export function isPlannedAnew(record: DeviceRecord, context: RequestContext): boolean {
-  const entry = plannedByOwner(context);
+  const entry = newestSet(context, "status", "planned");
   return entry !== null && entry.atMs > (record.lastRequests.install?.atMs ?? 0);
 }
 
 /** What status planned, set by an owner (creation too), asks: one first install, at admission only. */
 export function askedInstall(device: Device, record: DeviceRecord, context: RequestContext): Asked {
   if (device.status !== "planned") return { state: "none" };
-  const entry = plannedByOwner(context);
+  const entry = standing(context, "status", "planned");
   // Planned by fleetd itself, or by an entry that is pruned: any install, provision or wipe since has used it up.
   const isUsedUp = context.changes !== null && entry === null && record.lastRequests.install !== null;
   if (isUsedUp || isOldBySecondCopy(entry, device, record, false)) return oldOf("install", entry);
@@ -232,7 +233,7 @@ export function askedInstall(device: Device, record: DeviceRecord, context: Requ
 /** What status decommissioning asks. */
 export function askedRetire(device: Device, record: DeviceRecord, context: RequestContext): Asked {
   if (device.status !== "decommissioning") return { state: "none" };
-  const entry = newest(context, (before, after) => isSetTo("decommissioning", before, after));
+  const entry = standing(context, "status", "decommissioning");
   const { retire, erasedFor } = record;
   const closed = retire?.offlineAtMs == null ? null : retire.request;
   const last = closed === null || (erasedFor !== null && erasedFor.atMs > closed.atMs) ? erasedFor : closed;

@@ -60,6 +60,6 @@ it("what is kept of the change log is small, however large a field is: a record 
     await passForDevice(t.world, 7, "pass");
   }
   const record = await t.record();
-  expect(record.log?.entries).toHaveLength(3);
+  expect(record.log?.entries.map((e) => e.after?.status)).toEqual(["planned", "active"]);
   expect(JSON.stringify(record).length).toBeLessThan(20_000);
 });

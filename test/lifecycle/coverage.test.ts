@@ -33,6 +33,9 @@ const SENTENCES: Readonly<Record<string, readonly (readonly [file: string, title
   "30 requests: held after a lost memory": [["lifecycle/orphans.test.ts", "lost: all stores at once"]],
   "30 requests: log unreadable": [["lifecycle/orphans.test.ts", "lost: the change log cannot be read"]],
   "30 requests: old row brought back": [["lifecycle/orphans.test.ts", "lost: a PATCH of the same value"]],
+  "30 requests: an old word that its owner replaced": [
+    ["lifecycle/brought-back.test.ts", "taken back, then shown again"],
+  ],
   "30 requests: accepted by a person": [["shared/fleet/held.test.ts", "makes the very entry fresh"]],
   "30 requests: second copy in fleet_run": [["break/planner-attacks.test.ts", "fleet_run is the second copy"]],
   "30 requests: attest uses up no install": [

@@ -1,5 +1,12 @@
+import { recordOf } from "./invariants/truth.ts";
 import type { Event, Ledger } from "./ledger.ts";
+import type { SimWorkflow } from "./peers/boot-plane.ts";
 import type { Sim } from "./sim.ts";
+
+function isEnded(sim: Sim, { deviceId, name }: SimWorkflow): boolean {
+  const run = recordOf(sim, deviceId)?.run;
+  return run?.name === name && run.phase === "ended";
+}
 
 /** No system is there that fleetd remembers. */
 function isUninstalled(ledger: Ledger, { deviceId }: { readonly deviceId: number }): boolean {
@@ -53,7 +60,7 @@ export function take(sim: Sim, event: Event): void {
       ledger.installed.delete(event.workflow.deviceId);
       return;
     case "succeeded":
-      ledger.succeeded.push({ workflow: event.workflow, atMs: sim.nowMs });
+      ledger.succeeded.push({ workflow: event.workflow, atMs: sim.nowMs, late: isEnded(sim, event.workflow) });
       return;
     case "off-job":
       ledger.offJobs.push(event);

@@ -84,7 +84,8 @@ export class Ledger {
   readonly troubledServings = new Set<number>();
   readonly servings = new Map<string, number>();
   readonly installed = new Map<number, string>();
-  readonly succeeded: { readonly workflow: SimWorkflow; readonly atMs: number }[] = [];
+  /** `late`: fleetd had latched another end of it before. */
+  readonly succeeded: { readonly workflow: SimWorkflow; readonly atMs: number; readonly late: boolean }[] = [];
   readonly offJobs: Extract<Event, { kind: "off-job" }>[] = [];
   readonly tokens = new Map<string, BootstrapToken>();
   readonly approved: { readonly csr: CsrView; readonly atMs: number }[] = [];

@@ -15,8 +15,8 @@ export interface Gate {
   readonly text: string;
 }
 
-const DISK = /^(nvme\d{1,3}n\d{1,3}|sd[a-z]{1,2}|vd[a-z]{1,2}|mmcblk\d{1,2})$/;
-const DISK_SERIAL = /^[A-Za-z0-9._-]{1,64}$/;
+export const DISK = /^(nvme\d{1,3}n\d{1,3}|sd[a-z]{1,2}|vd[a-z]{1,2}|mmcblk\d{1,2})$/;
+export const DISK_SERIAL = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** True where a BMC can power-cycle the device. */
 export function hasBmc(o: Pick<Observed, "device" | "settings">): boolean {

@@ -37,8 +37,10 @@ export function isOrphan(workflow: WorkflowView, record: DeviceRecord): boolean 
 export function usedUp(record: DeviceRecord, run: Run): DeviceRecord["lastRequests"] {
   const last = record.lastRequests;
   const stamped = { id: run.request.id, atMs: run.request.atMs };
-  if (run.kind === "attest") return { ...last, attest: stamped };
-  return { ...last, install: stamped };
+  // A retirement may be older than what was asked and carried out since.
+  const later = (known: typeof last.install) => (known !== null && known.atMs > stamped.atMs ? known : stamped);
+  if (run.kind === "attest") return { ...last, attest: later(last.attest) };
+  return { ...last, install: later(last.install) };
 }
 
 function adopted(d: Draft, workflow: WorkflowView, kind: RunKind): Run {

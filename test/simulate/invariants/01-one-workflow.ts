@@ -12,7 +12,7 @@ export const oneWorkflow: Invariant = {
     const same = before.filter((e) => e.workflow.kind === kind);
     if (kind !== "retire")
       return same.length === 0 ? null : `${name} is enabled after ${same.map((e) => e.workflow.name).join(", ")}`;
-    const ended = succeeded.find((s) => same.some((e) => e.workflow.uid === s.workflow.uid));
+    const ended = succeeded.find((s) => !s.late && same.some((e) => e.workflow.uid === s.workflow.uid));
     // What is lost before fleetd could see it, it cannot know.
     if (ended === undefined || sim.ledger.lostSince(ended.atMs, deviceId, "tinkerbell", "record", "records"))
       return null;

@@ -31,7 +31,12 @@ const REQUESTS = planted("simulation", [
     "(e) => e.user !== context.netboxUser && ",
     "(e) => ",
   ],
-  ["a used request is not written down", plan("orphan"), "return { ...last, install: stamped };", "return last;"],
+  [
+    "a used request is not written down",
+    plan("orphan"),
+    "return { ...last, install: later(last.install) };",
+    "return last;",
+  ],
   ["protected protects nothing", plan("gates"), "if (device.protected) return", "if (device.id < 0) return"],
   [
     "an unknown class runs",

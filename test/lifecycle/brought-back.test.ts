@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { installed, request, workflowOf } from "../scenarios/acts.ts";
+import { Model } from "../scenarios/model.ts";
+import { conditions, runs } from "./seen.ts";
+
+describe("an old row that somebody saves over the new one is nobody's word (spec/30, Requests)", () => {
+  it.each([
+    ["wipe", { desiredAction: "wipe" }, { desiredAction: null }],
+    ["wipe, replaced by attest", { desiredAction: "wipe" }, { desiredAction: "attest" }],
+    ["retirement", { status: "decommissioning" }, { status: "active" }],
+  ])("%s: taken back, then shown again: held, and set again it is carried out", (_, asks, takesBack) => {
+    const m = new Model({ status: "active" });
+    m.owner(asks, request(2));
+    m.owner(takesBack, request(3));
+    m.write({ desiredAction: null, status: "active", ...asks });
+    expect(runs([...m.pass(), ...m.pass()])).toEqual([]);
+    expect(conditions(m)).toContain("RequestHeld/request-held");
+    m.owner({ desiredAction: null, status: "active" }, request(4));
+    m.owner(asks, request(5));
+    expect(runs([...m.pass(), ...m.pass()]).length).toBeGreaterThan(0);
+  });
+
+  it("planned: taken back, then shown again: nothing is installed", () => {
+    const m = new Model({ status: "offline" });
+    m.owner({ status: "planned" }, request(2));
+    m.owner({ status: "offline" }, request(3));
+    m.write({ status: "planned" });
+    expect(runs([...m.pass(), ...m.pass("confirm")])).toEqual([]);
+    expect(conditions(m)).toContain("RequestHeld/request-held");
+  });
+});
+
+it("a retirement that is older than a wipe under way, and is carried out first, makes that wipe no fresh request again", () => {
+  const m = installed();
+  m.lines.length = 0;
+  m.write({ protected: true });
+  m.owner({ status: "decommissioning" }, request(2));
+  m.owner({ status: "active" }, request(3));
+  m.owner({ desiredAction: "wipe" }, request(4));
+  m.owner({ protected: false }, request(5));
+  expect(runs(m.pass())).toContain(`enable Workflow ${workflowOf("wipe", 4)}`);
+  // An older fleetd took the retirement of an old row for a fresh one.
+  m.changes = (m.changes ?? []).filter((c) => c.requestId !== request(3));
+  m.write({ status: "decommissioning" });
+  expect(runs([...m.pass(), ...m.pass()])).toContain(`enable Workflow ${workflowOf("retire", 2)}`);
+  m.owner({ status: "active", desiredAction: "wipe" }, request(6));
+  m.changes = (m.changes ?? []).map((c) =>
+    c.requestId === request(6) && c.before !== null ? { ...c, before: { ...c.before, desiredAction: "wipe" } } : c,
+  );
+  expect(runs([...m.pass(), ...m.pass()])).toEqual([]);
+});
