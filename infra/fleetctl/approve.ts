@@ -16,7 +16,7 @@ export const approve: Command = {
   summary: "compare a digest from your own record with a claim, and print the binding",
   details: [
     "Compares the EK digests that you hold (a receiving scan, a supplier's record) with those that a machine claims for the",
-    "device, and prints the lines for the nodes file and for approved_eks in NetBox. It changes nothing: the claim never",
+    "device, and prints them as a nodes file, which fleetctl inventory apply takes as it is. It changes nothing: the claim never",
     "fills a digest in, and only what you write down approves a key. Give --ek once for each EK of the TPM.",
   ].join("\n"),
   options: {
@@ -58,9 +58,10 @@ export const approve: Command = {
     const others = fitting.eks.filter((ek) => !digests.includes(ek.digest)).map((ek) => ek.digest);
     if (others.length > 0) io.err(`the machine also has ${others.join(", ")}: not named, so not approved`);
     const bindings = digests.map((digest) => ({ digest, source }));
-    io.out(`# for a nodes file, at ${device}\napproved_eks:`);
-    for (const one of bindings) io.out(`  - digest: ${one.digest}\n    source: ${JSON.stringify(one.source)}`);
-    io.out(`# for the field approved_eks of ${device} in NetBox\n${JSON.stringify(bindings)}`);
+    io.out("# a nodes file: for fleetctl inventory apply as it is, or to be copied into your own");
+    io.out(`nodes:\n  ${device}:\n    approved_eks:`);
+    for (const one of bindings) io.out(`      - digest: ${one.digest}\n        source: ${JSON.stringify(one.source)}`);
+    io.out(`# or by hand, for the field approved_eks of ${device} in NetBox:\n# ${JSON.stringify(bindings)}`);
     return 0;
   },
 };

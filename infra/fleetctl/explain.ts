@@ -2,15 +2,16 @@ import { z } from "zod";
 import { type Command, JSON_OPTION, UsageError } from "./_command.ts";
 import { ADMIN_OPTIONS, adminClient } from "./admin.ts";
 import { type Asked, ask, NO_ANSWER, REFUSED } from "./answer.ts";
-import { conditionLines, type ShownPlan, shownDevice, shownPlan, stepLines } from "./shown.ts";
+import { conditionLines, type ShownPlan, shownDevice, shownPlan, shownVanished, stepLines } from "./shown.ts";
 import { plain } from "./text.ts";
 
-const schema = shownDevice.extend({
-  timeline: z.array(z.object({ at: z.string(), level: z.string(), text: z.string() })),
-});
+const timeline = z.array(z.object({ at: z.string(), level: z.string(), text: z.string() }));
+const schema = z.union([shownDevice.extend({ timeline }), shownVanished.extend({ timeline })]);
 type Explained = z.output<typeof schema>;
 
-function headLines({ name, status, doing, serial, class: cls, request, run, verdict, accepted }: Explained): string[] {
+function headLines(device: Explained): string[] {
+  if (device.status === null) return [`${device.name}: not in NetBox, missing since ${device.since ?? "now"}`];
+  const { name, status, doing, serial, class: cls, request, run, verdict, accepted } = device;
   return [
     `${name}: ${status}, ${doing}`,
     `  serial ${serial}, class ${cls ?? "none"}${request === null ? "" : `, asked for ${request}`}`,
@@ -20,13 +21,14 @@ function headLines({ name, status, doing, serial, class: cls, request, run, verd
   ];
 }
 
-function nextLines(plan: Asked<ShownPlan>, waits: boolean): string[] {
+function nextLines(plan: Asked<ShownPlan> | null, waits: boolean): string[] {
+  if (plan === null) return ["  At the next complete walk of NetBox: what the conditions above say."];
   if (!plan.ok) return [`  cannot be told now: ${plan.why}`];
   if (plan.value.steps.length > 0) return stepLines(plan.value);
   return [waits ? "  Nothing, until something of this changes." : "  Nothing: the device is where it should be."];
 }
 
-function lines(device: Explained, plan: Asked<ShownPlan>): string[] {
+function lines(device: Explained, plan: Asked<ShownPlan> | null): string[] {
   const waits = device.conditions.length > 0;
   return [
     ...headLines(device),
@@ -65,8 +67,10 @@ export const explain: Command = {
       io.err(`fleetctl explain: ${plain(device.why)}`);
       return device.exitCode;
     }
-    const plan = await ask(client, `/plan/${encodeURIComponent(name)}`, shownPlan);
-    if (args.flag("json")) io.out(JSON.stringify({ device: device.body, plan: plan.ok ? plan.body : null }));
+    // A walk decides of what NetBox has no more, and not a look at that device.
+    const isGone = device.value.status === null;
+    const plan = isGone ? null : await ask(client, `/plan/${encodeURIComponent(name)}`, shownPlan);
+    if (args.flag("json")) io.out(JSON.stringify({ device: device.body, plan: plan?.ok === true ? plan.body : null }));
     else for (const line of lines(device.value, plan)) io.out(plain(line));
     return 0;
   },

@@ -12,6 +12,7 @@ import { diff } from "./diff.ts";
 import { eventlog } from "./eventlog.ts";
 import { explain } from "./explain.ts";
 import { commandHelp, overview } from "./help.ts";
+import { inventoryApply } from "./inventory-apply.ts";
 import { netboxSetup } from "./netbox-setup.ts";
 import { plan } from "./plan.ts";
 import { plain } from "./text.ts";
@@ -27,6 +28,7 @@ export const COMMANDS: readonly Command[] = [
   diff,
   eventlog,
   explain,
+  inventoryApply,
   netboxSetup,
   plan,
   verify,

@@ -34,6 +34,14 @@ export const shownDevice = z.object({
   conditions: z.array(shownCondition),
 });
 
+/** NetBox has it no more. */
+export const shownVanished = z.object({
+  name: z.string(),
+  status: z.null(),
+  since: z.string().nullable(),
+  conditions: z.array(shownCondition),
+});
+
 export const shownPlan = z.object({
   name: z.string(),
   status: z.string().nullable(),

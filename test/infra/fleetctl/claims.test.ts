@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer, type ServerType } from "@hono/node-server";
 import { Hono } from "hono";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readNodes } from "../../../infra/fleetctl/inventory/nodes-file.ts";
 import { run, textFile } from "./cli.ts";
 
 const TOKEN = "a bearer token of more than thirty-two bytes";
@@ -70,9 +71,10 @@ describe("fleetctl approve", () => {
     const args = ["w1", "--ek", RSA, "--ek", ECC.toUpperCase().replace("SHA256", "sha256"), "--source", "SCAN:4711"];
     const { code, out, err } = await approve(...args);
     expect([code, err]).toEqual([0, ""]);
-    expect(out).toContain(`approved_eks:\n  - digest: ${RSA}\n    source: "SCAN:4711"\n  - digest: ${ECC}\n`);
-    const json = JSON.parse(out.split("\n").at(-1) ?? "");
-    expect(json).toEqual([RSA, ECC].map((digest) => ({ digest, source: "SCAN:4711" })));
+    const bindings = [RSA, ECC].map((digest) => ({ digest, source: "SCAN:4711" }));
+    expect(JSON.parse(out.split("\n").at(-1)?.replace("# ", "") ?? "")).toEqual(bindings);
+    const read = readNodes([{ name: "stdin", text: out }]);
+    expect(read.ok && [...read.nodes]).toEqual([["w1", { approved_eks: bindings }]]);
   });
 
   test("a key that the record lacks is told of, and not approved", async () => {

@@ -1,0 +1,109 @@
+import { type Arguments, type Command, type Io, JSON_OPTION, UsageError } from "./_command.ts";
+import { NO_ANSWER, REFUSED } from "./answer.ts";
+import { readInput } from "./files.ts";
+import { applyInventory } from "./inventory/apply.ts";
+import { type NodesFile, readNodes } from "./inventory/nodes-file.ts";
+import { type InventoryPlan, planInventory } from "./inventory/plan.ts";
+import { readInventory } from "./inventory/state.ts";
+import { type InventoryStep, stepText } from "./inventory/step.ts";
+import { netboxFault, OWNER_NETBOX_HELP, ownerNetBox, PLANNED } from "./owner-netbox.ts";
+import { plain } from "./text.ts";
+
+const FAULTY = 4;
+
+/** An owner's nodes file in NetBox. @see infra/docs/inventory.md */
+export const inventoryApply: Command = {
+  name: "inventory apply",
+  operands: "FILE…",
+  summary: "declare the machines of a nodes file in NetBox: devices, ports, cables, addresses, keys",
+  details: [
+    "Compares nodes files (infra/docs/inventory.md; - is stdin) with NetBox and shows what NetBox lacks: devices, interfaces, MACs,",
+    "cables to switch ports, addresses, prefixes, approved EKs and fleetd's other fields of an owner. Nothing is done without --apply.",
+    "Nothing is ever deleted, nothing that the files leave out is touched, and neither status nor desired_action of a device that is",
+    "there. A new device is planned, which asks for its first install. What would break another device (a serial, key, disk, MAC, BMC,",
+    "address or switch port that it holds) is refused, and then nothing at all is done. A second run plans nothing.",
+    "",
+    OWNER_NETBOX_HELP,
+    "",
+    "With --json: {steps: [{do, text, …}], refused, notes, applied}.",
+  ].join("\n"),
+  options: {
+    role: { type: "string", placeholder: "SLUG", help: "FLEET_NETBOX_ROLE; default fleet-node" },
+    apply: { type: "boolean", help: "carry the plan out" },
+    json: JSON_OPTION,
+  },
+  exitCodes: {
+    0: "nothing to do, or all was done",
+    [REFUSED]: "refused: the files and NetBox contradict each other, or NetBox refused",
+    [NO_ANSWER]: "no answer; what was told as done is done, and another run does the rest",
+    [PLANNED]: "there is something to do, and nothing was done: --apply was not given",
+    [FAULTY]: "a file cannot be read, or is no nodes file",
+  },
+  async run(args, io) {
+    if (args.files.length === 0) throw new UsageError("at least one nodes file");
+    const netbox = ownerNetBox(io);
+    const file = await nodesOf(args.files);
+    if (!file.ok) {
+      for (const fault of file.faults) io.err(plain(`fleetctl inventory apply: ${fault}`));
+      return FAULTY;
+    }
+    const role = args.value("role") ?? io.env.FLEET_NETBOX_ROLE ?? "fleet-node";
+    try {
+      return await compared(args, io, file, async () => {
+        const state = await readInventory(netbox, role, file);
+        const plan = planInventory(file, state, role);
+        return { plan, apply: (done) => applyInventory(netbox.client, plan.steps, state, done) };
+      });
+    } catch (error) {
+      const { words, exitCode } = netboxFault(error);
+      io.err(plain(`fleetctl inventory apply: ${words}`));
+      return exitCode;
+    }
+  },
+};
+
+interface Compared {
+  readonly plan: InventoryPlan;
+  apply(done: (step: InventoryStep) => void): Promise<void>;
+}
+
+async function compared(args: Arguments, io: Io, file: NodesFile, look: () => Promise<Compared>): Promise<number> {
+  const json = args.flag("json");
+  const say = (line: string) => (json ? undefined : io.out(plain(line)));
+  const { plan, apply } = await look();
+  const act = args.flag("apply") && plan.refused.length === 0;
+  say(`${file.nodes.size} nodes of the files`);
+  if (!act) for (const step of plan.steps) say(`  ${stepText(step)}`);
+  for (const one of plan.notes) say(`  note: ${one}`);
+  for (const one of plan.refused) say(`  refused: ${one}`);
+  if (act) {
+    await apply((step) => say(`  done: ${stepText(step)}`));
+    const left = plan.steps.length === 0 ? [] : (await look()).plan.steps;
+    for (const step of left) io.err(plain(`fleetctl inventory apply: did not hold: ${stepText(step)}`));
+    if (left.length > 0) return REFUSED;
+  }
+  if (json) {
+    const steps = plan.steps.map((step) => ({ ...step, text: stepText(step) }));
+    io.out(JSON.stringify({ steps, refused: plan.refused, notes: plan.notes, applied: act }));
+  }
+  if (plan.refused.length > 0) {
+    say("Nothing was done.");
+    return REFUSED;
+  }
+  if (plan.steps.length === 0) say("Nothing to do.");
+  if (plan.steps.length === 0 || act) return 0;
+  say("Nothing was done: --apply does it.");
+  return PLANNED;
+}
+
+async function nodesOf(paths: readonly string[]): Promise<ReturnType<typeof readNodes>> {
+  const files: { name: string; text: string }[] = [];
+  const faults: string[] = [];
+  for (const path of paths) {
+    const bytes = await readInput(path);
+    if (typeof bytes === "string") faults.push(`${path}: ${bytes}`);
+    else files.push({ name: path, text: new TextDecoder().decode(bytes) });
+  }
+  const read = readNodes(files);
+  return faults.length === 0 ? read : { ok: false, faults: [...faults, ...(read.ok ? [] : read.faults)] };
+}
