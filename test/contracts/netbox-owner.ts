@@ -32,6 +32,8 @@ export function ownerOf(url: string, token: string): Owner {
       method,
       headers: {
         authorization: `${token.startsWith("nbt_") ? "Bearer" : "Token"} ${token}`,
+        // gunicorn closes a connection that lay idle, at the very moment at which it may be used again.
+        connection: "close",
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },

@@ -2,13 +2,21 @@ import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { wantedPermissions } from "../../infra/fleetctl/netbox/wanted-rights.ts";
+import { fleetdRights } from "../../infra/lab/netbox/access.ts";
 import { type LabNetBox, startLabNetBox } from "../../infra/lab/netbox/lab-netbox.ts";
 import { createNetBox } from "../../shared/adapters/netbox/netbox.ts";
 import { isSameMoment } from "../../shared/fleet/moment.ts";
 import { netboxContract } from "./netbox.ts";
 import { netboxMovedContract } from "./netbox-moved.ts";
 import { ownerOf } from "./netbox-owner.ts";
+import { netboxPagesContract } from "./netbox-pages.ts";
+import { netboxPermissionsContract } from "./netbox-permissions.ts";
 import { netboxPrefixesContract } from "./netbox-prefixes.ts";
+import { netboxRequestsContract } from "./netbox-requests.ts";
+import { type NetBoxPart, netboxTroubleContract } from "./netbox-trouble.ts";
+import { netboxWebhooksContract } from "./netbox-webhooks.ts";
+import { netboxWritersContract } from "./netbox-writers.ts";
 
 const adminToken = "nbt_adminadmin12.0123456789abcdef0123456789abcdef01234567";
 const fleetdToken = "nbt_fleetdfleet1.0123456789abcdef0123456789abcdef01234567";
@@ -29,18 +37,56 @@ afterAll(async () => {
   await Promise.all(running.map((lab) => lab.close()));
 });
 
+/** The lab's fault for each part that a NetBox may lose. */
+const troubles: Readonly<Record<NetBoxPart, unknown>> = {
+  queue: { mode: "down" },
+  database: { mode: "database-down" },
+  "frozen-queue": { mode: "slow", delayMs: 2500 },
+};
+
 for (const version of ["4.7.3", "4.6.2"]) {
   describe(`the lab's NetBox ${version}`, () => {
     const fixture = async () => {
       const { url } = await start({ version });
-      const names = { fleetdToken, fleetdUser: "fleetd", adminToken, adminUser: "admin", role: "fleet-node" };
+      const order = (body: unknown) =>
+        ownerOf(url, adminToken)
+          .must("POST", "/lab/faults", body)
+          .then(() => undefined);
+      const take = (part: NetBoxPart) => order(troubles[part]);
+      const give = () => order({ mode: "ok" });
+      const names = {
+        take,
+        give,
+        fleetdToken,
+        fleetdUser: "fleetd",
+        adminToken,
+        adminUser: "admin",
+        role: "fleet-node",
+      };
       return { url, port: connect(url), ...names };
     };
     netboxContract(fixture);
     netboxMovedContract(fixture);
     netboxPrefixesContract(fixture);
+    netboxRequestsContract(fixture);
+    netboxWritersContract(fixture);
+    netboxWebhooksContract(fixture);
+    netboxPermissionsContract(fixture);
+    netboxPagesContract(fixture);
+    netboxTroubleContract(fixture);
   });
 }
+
+it("fleetd's account of the lab may what `fleetctl netbox setup` gives, and no more", () => {
+  const rights = wantedPermissions("fleetd", "fleet-node").map(({ types, actions, constraints }) => ({
+    types,
+    actions,
+    constraints,
+  }));
+  // Custom fields are read by `fleetctl doctor` alone.
+  const own = rights.filter(({ types }) => !types.includes("extras.customfield"));
+  expect(fleetdRights("fleet-node")).toEqual(own);
+});
 
 describe("a NetBox in trouble", () => {
   let url: string;
@@ -179,7 +225,7 @@ describe("webhooks of the lab's NetBox", () => {
       data: { id, custom_fields: { desired_action: { value: "attest", label: "Attest" } } },
       request: { user: "admin", method: "PATCH" },
       snapshots: {
-        prechange: { custom_fields: { desired_action: null } },
+        prechange: { custom_fields: {} },
         postchange: { custom_fields: { desired_action: "attest" } },
       },
     });

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { wantedPermissions } from "../../../infra/fleetctl/netbox/wanted-rights.ts";
 import { createNetBox } from "../../../shared/adapters/netbox/netbox.ts";
-import type { NetBoxFixture } from "../../contracts/netbox.ts";
+import { addAccount } from "../../contracts/netbox-accounts.ts";
 import { ownerOf } from "../../contracts/netbox-owner.ts";
-import { addAccount, fleetdGrants } from "./accounts.ts";
+import type { NetBoxPart, TroubledFixture } from "../../contracts/netbox-trouble.ts";
 import { prepareNetBox } from "./prepare.ts";
 import { type RealNetBox, startNetBox } from "./start.ts";
 
@@ -12,13 +13,13 @@ const ROLE = "fleet-node";
 
 /** A real NetBox as the contracts want it; one is started for all of a file, at the first asking. */
 export interface RealFixture {
-  make(): Promise<NetBoxFixture>;
+  make(): Promise<TroubledFixture>;
   netbox(): Promise<RealNetBox>;
   stop(): Promise<void>;
 }
 
 export function realFixture(): RealFixture {
-  let started: Promise<{ netbox: RealNetBox; fixture: NetBoxFixture }> | null = null;
+  let started: Promise<{ netbox: RealNetBox; fixture: TroubledFixture }> | null = null;
   const folder = mkdtempSync(join(tmpdir(), "fleetd-netbox-"));
   const once = () => {
     started ??= start(folder);
@@ -34,12 +35,27 @@ export function realFixture(): RealFixture {
   };
 }
 
-async function start(folder: string): Promise<{ netbox: RealNetBox; fixture: NetBoxFixture }> {
+async function start(folder: string): Promise<{ netbox: RealNetBox; fixture: TroubledFixture }> {
   const netbox = await startNetBox(folder);
   const { url, adminUser, adminToken } = netbox;
   await prepareNetBox(url, adminToken, ROLE);
   const owner = ownerOf(url, adminToken);
-  const fleetdToken = await addAccount(owner, "fleetd", fleetdGrants(ROLE));
+  const fleetdToken = await addAccount(owner, "fleetd", wantedPermissions("fleetd", ROLE));
   const port = createNetBox({ url, token: fleetdToken, role: ROLE, timeoutMs: 30_000 });
-  return { netbox, fixture: { url, port, fleetdToken, fleetdUser: "fleetd", adminToken, adminUser, role: ROLE } };
+  const { redis, postgres } = netbox;
+  const take: Readonly<Record<NetBoxPart, () => Promise<void>>> = {
+    queue: () => redis.stop(),
+    database: () => postgres.stop(),
+    "frozen-queue": async () => void redis.process.child.kill("SIGSTOP"),
+  };
+  const give: typeof take = {
+    queue: () => redis.start(),
+    database: () => postgres.start(),
+    "frozen-queue": async () => void redis.process.child.kill("SIGCONT"),
+  };
+  const trouble = { take: (part: NetBoxPart) => take[part](), give: (part: NetBoxPart) => give[part]() };
+  return {
+    netbox,
+    fixture: { ...trouble, url, port, fleetdToken, fleetdUser: "fleetd", adminToken, adminUser, role: ROLE },
+  };
 }
