@@ -145,7 +145,14 @@ const byTable: Partial<Record<TableName, Record<string, Filter>>> = {
     },
   },
   "mac-addresses": { ...assignedFilters, mac_address: mac((_world, row) => [row.mac_address]) },
-  "ip-addresses": { ...assignedFilters, address: text(own("address")) },
+  "ip-addresses": {
+    ...assignedFilters,
+    // Without a length: that host, whatever its length.
+    address: {
+      keep: (_world, row, values) =>
+        values.some((value) => [row.address, String(row.address).split("/")[0]].includes(value)),
+    },
+  },
   prefixes: {
     prefix: text(own("prefix")),
     // What is no address holds for no prefix.

@@ -1,13 +1,26 @@
 import { choices } from "./choices.ts";
 import { extras } from "./models-extras.ts";
 import { users } from "./models-users.ts";
-import { address, anything, bool, type Model, macAddress, oneOf, relation, termination, text } from "./rules.ts";
+import {
+  address,
+  anything,
+  bool,
+  type Model,
+  macAddress,
+  network,
+  oneOf,
+  relation,
+  termination,
+  text,
+} from "./rules.ts";
 import type { TableName, World } from "./world.ts";
 
 const nulls = (names: string) => Object.fromEntries(names.split(" ").map((name) => [name, null]));
 const zeros = (names: string) => Object.fromEntries(names.split(" ").map((name) => [name, 0]));
 const described = { description: text(200), comments: text(1_000_000), tags: anything };
 const named = { name: text(100, true), slug: text(100, true), ...described };
+
+const hostOf = (address: unknown) => String(address).split("/")[0];
 
 const assignedTo = (world: World, id: unknown, deviceId: unknown) =>
   world.tables.interfaces.get(Number(world.tables["ip-addresses"].get(Number(id))?.assigned_object_id))?.device ===
@@ -209,7 +222,7 @@ export const models: Partial<Record<TableName, Model>> = {
     },
     check(world, row) {
       const twin = [...world.tables["ip-addresses"].values()].find(
-        (each) => each.id !== row.id && each.address === row.address,
+        (each) => each.id !== row.id && hostOf(each.address) === hostOf(row.address),
       );
       return twin === undefined ? null : { address: [`Duplicate IP address found in global table: ${twin.address}`] };
     },
@@ -218,7 +231,7 @@ export const models: Partial<Record<TableName, Model>> = {
     table: "prefixes",
     type: "ipam.prefix",
     verbose: "Prefix",
-    rules: { ...described, prefix: address, status: oneOf(choices.addressStatus) },
+    rules: { ...described, prefix: network, status: oneOf(choices.addressStatus) },
     required: ["prefix"],
     defaults: {
       ...nulls("vrf scope_type scope_id scope tenant vlan role owner"),

@@ -57,6 +57,22 @@ export const address: Rule = (_world, value) =>
   typeof value === "string" && /^[0-9a-f.:]+\/\d{1,3}$/i.test(value)
     ? { value }
     : { fault: [`Invalid IP address format: ${value}`] };
+/** A network's own address with its length: none of a host in it. */
+export const network: Rule = (world, value) => {
+  const read = address(world, value);
+  if ("fault" in read) return read;
+  const [base = "", length = ""] = String(value).split("/");
+  const meant = networkOf(base, Number(length));
+  return meant === base ? read : { fault: [`${value} is not a valid prefix. Did you mean ${meant}/${length}?`] };
+};
+/** Of IPv4 alone: an IPv6 one is taken as it is. */
+function networkOf(base: string, length: number): string {
+  if (base.includes(":")) return base;
+  const bits = base.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+  const size = 2 ** (32 - length);
+  const start = bits - (bits % size);
+  return [24, 16, 8, 0].map((shift) => Math.floor(start / 2 ** shift) % 256).join(".");
+}
 export const termination: Rule = (world, value) => {
   const end = Array.isArray(value) ? value[0] : undefined;
   const id = typeof end === "object" && end !== null && "object_id" in end ? Number(end.object_id) : Number.NaN;
