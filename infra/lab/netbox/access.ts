@@ -82,6 +82,7 @@ export function fleetdRights(role: string): Right[] {
     right("ipam.prefix", "view"),
     right("extras.journalentry", "view add", device("assigned_object_type")),
     right("core.objectchange", "view", device("changed_object_type")),
+    right("extras.customfield", "view"),
   ];
 }
 
