@@ -54,7 +54,8 @@ function faults(env: Readonly<Record<string, string | undefined>>): string[] {
   }
 }
 
-async function environment(path: string | undefined, env: Readonly<Record<string, string | undefined>>) {
+/** The variables of a file, or those at hand; words where the file cannot be read. */
+export async function settingsEnvironment(path: string | undefined, env: Readonly<Record<string, string | undefined>>) {
   if (path === undefined) return env;
   const bytes = await readInput(path);
   return typeof bytes === "string" ? bytes : parseEnv(new TextDecoder().decode(bytes));
@@ -82,7 +83,7 @@ export const config: Command = {
   async run(args, io) {
     if (args.files.length > 0) throw new UsageError("no operand is taken");
     const path = args.value("from");
-    const env = await environment(path, io.env);
+    const env = await settingsEnvironment(path, io.env);
     if (typeof env === "string") {
       io.err(`fleetctl config: ${plain(path ?? "")}: ${env}`);
       return UNREADABLE;

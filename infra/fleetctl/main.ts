@@ -9,6 +9,7 @@ import { claims } from "./claims.ts";
 import { config } from "./config.ts";
 import { devices } from "./devices.ts";
 import { diff } from "./diff.ts";
+import { doctor } from "./doctor.ts";
 import { eventlog } from "./eventlog.ts";
 import { explain } from "./explain.ts";
 import { commandHelp, overview } from "./help.ts";
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   config,
   devices,
   diff,
+  doctor,
   eventlog,
   explain,
   inventoryApply,

@@ -58,7 +58,8 @@ async function openStore(s: Settings, say: (text: string) => void): Promise<Stor
   return store;
 }
 
-function openSigner(s: Settings): Promise<SignerPort> {
+/** The issuer as the settings name it. @throws PortError */
+export function openSigner(s: Settings): Promise<SignerPort> {
   const common = {
     chainFile: s.FLEET_CA_CHAIN_FILE,
     bundleFile: s.FLEET_CA_BUNDLE_FILE,
