@@ -1,33 +1,10 @@
-import { afterAll, describe, expect, it } from "vitest";
-import { connectRedis } from "../../../shared/adapters/redis/store.ts";
-import { findRedisServer, type RedisServer, startRedisServer } from "../../contracts/redis-server.ts";
+import { describe } from "vitest";
+import { findRedisServer } from "../../contracts/redis-server.ts";
 import { servesOnce } from "./serve-once.ts";
-import { ConfigWorld } from "./world.ts";
+import { servesOnceOnRedis } from "./serve-once-redis.ts";
 
 describe("on the memory store", () => servesOnce(async () => ({ store: null, close: async () => undefined })));
 
 const binary = findRedisServer();
 
-describe.runIf(binary !== null)("on Redis", () => {
-  let server: RedisServer | null = null;
-  const open = async () => {
-    server ??= await startRedisServer(binary ?? "");
-    const store = await connectRedis({ url: server.url, commandTimeoutMs: 10_000 });
-    return { store, close: async () => store.close() };
-  };
-  afterAll(() => server?.stop());
-
-  servesOnce(open);
-
-  it("Redis away: 503, and nothing is consumed once it is back", async () => {
-    const { store, close } = await open();
-    const world = await ConfigWorld.start(store);
-    const body = await world.mint();
-    server?.freeze();
-    expect((await world.read()).status).toBe(503);
-    server?.thaw();
-    await expect.poll(async () => (await world.read()).body === body, { timeout: 10_000 }).toBe(true);
-    await world.close();
-    await close();
-  });
-});
+describe.runIf(binary !== null)("on Redis", () => servesOnceOnRedis(binary ?? ""));
