@@ -8,6 +8,10 @@ import { startLabKubernetes } from "../../infra/lab/kubernetes/server.ts";
 /** A Kubernetes API for a contract suite: fleetd's kubeconfig, and another account to act beside fleetd. */
 export interface KubernetesWorld {
   readonly kubeconfigFile: string;
+  /** The administrator's. */
+  readonly adminKubeconfigFile: string;
+  /** A kubeconfig of an account that nobody gave any right. */
+  readonly strangerKubeconfigFile: string;
   readonly url: string;
   readonly caPem: string;
   readonly namespace: string;
@@ -28,11 +32,16 @@ export async function labWorld(kinds: "tinkerbell" | "cluster"): Promise<Kuberne
     tokens: [
       { token: "fleetd-token", user: "fleetd", groups: [] },
       { token: "admin-token", user: "admin", groups: ["system:masters"] },
+      { token: "stranger-token", user: "stranger", groups: [] },
     ],
   });
   const kubeconfigFile = join(directory, "kubeconfig");
   const namespace = "tinkerbell";
+  const adminKubeconfigFile = join(directory, "admin");
+  const strangerKubeconfigFile = join(directory, "stranger");
   writeKubeconfig(kubeconfigFile, server.url, "fleetd-token", namespace, server.caPem);
+  writeKubeconfig(adminKubeconfigFile, server.url, "admin-token", namespace, server.caPem);
+  writeKubeconfig(strangerKubeconfigFile, server.url, "stranger-token", namespace, server.caPem);
   const clients: LabClient[] = [];
   const as = (token: string) => {
     const client = new LabClient({ url: server.url, caPem: server.caPem, token });
@@ -42,6 +51,8 @@ export async function labWorld(kinds: "tinkerbell" | "cluster"): Promise<Kuberne
   const admin = as("admin-token");
   return {
     kubeconfigFile,
+    adminKubeconfigFile,
+    strangerKubeconfigFile,
     url: server.url,
     caPem: server.caPem,
     namespace,

@@ -1,14 +1,15 @@
 import type { LabAuthority } from "./authority.ts";
 import { evictPod } from "./eviction.ts";
 import { type Faults, spend } from "./faults.ts";
-import { at, type JsonObject, type KubernetesObject, mergePatch, objectOf, textAt } from "./json.ts";
+import { at, type JsonObject, type KubernetesObject, mergePatch, objectOf, textAt, textsAt } from "./json.ts";
 import { asObject, type ObjectStore } from "./object-store.ts";
+import type { Attempt, Rbac } from "./rbac.ts";
 import type { Resource } from "./resources.ts";
 import { type Route, routeOf } from "./route.ts";
 import { matcher } from "./selectors.ts";
 import { admitSigningRequest, signRequest, updateSigningRequest } from "./signing-requests.ts";
-import { ApiError, badRequest, invalid, notFound } from "./status.ts";
-import { authorize, type User } from "./users.ts";
+import { ApiError, badRequest, forbidden, invalid, notFound } from "./status.ts";
+import { authorize, authorizeApproval, type User } from "./users.ts";
 import { admitObject, newObject } from "./write-object.ts";
 
 export interface ApiRequest {
@@ -33,12 +34,14 @@ export class LabApi {
   readonly resources: readonly Resource[];
   readonly #authority: LabAuthority;
   readonly #faults: Faults;
+  readonly #rbac: Rbac;
 
-  constructor(store: ObjectStore, resources: readonly Resource[], authority: LabAuthority, faults: Faults) {
+  constructor(store: ObjectStore, resources: readonly Resource[], authority: LabAuthority, faults: Faults, rbac: Rbac) {
     this.store = store;
     this.resources = resources;
     this.#authority = authority;
     this.#faults = faults;
+    this.#rbac = rbac;
   }
 
   /** @throws ApiError for every answer that is no success */
@@ -47,7 +50,7 @@ export class LabApi {
     if (route === null) return this.#review(request);
     const { resource, namespace, name } = route;
     const verb = VERBS[request.method] ?? (name === "" ? "list" : "get");
-    authorize(request.user, verb, route, request.body);
+    authorize(request.user, verb, route, request.body, this.#rbac);
     if (verb !== "list" && verb !== "get" && spend(this.#faults, "conflicts")) {
       throw new ApiError(409, "Conflict", "the lab answers a conflict");
     }
@@ -82,6 +85,7 @@ export class LabApi {
       return { status: 201, body: this.store.create(resource, namespace, checked) };
     }
     const stored = this.store.get(resource, namespace, name);
+    if (route.subresource === "approval") authorizeApproval(request.user, stored, resource, this.#rbac);
     const sent = request.method === "PUT" ? request.body : patched(stored, request);
     if (request.method === "PUT" && textAt(sent, "metadata", "name") !== name) {
       throw badRequest("the name of the object does not match the name on the URL");
@@ -162,8 +166,15 @@ export class LabApi {
   #review({ pathname, body, user, method }: ApiRequest): ApiAnswer {
     const kind = pathname.split("/").at(-1);
     const review = objectOf(body);
+    const group = "authorization.k8s.io";
     if (method === "POST" && kind === "subjectaccessreviews") {
-      return { status: 201, body: { ...review, status: { allowed: this.#faults.othersApprove } } };
+      const attempt = { verb: "create", group, resource: kind, namespace: "", name: "" };
+      const resource = { group, version: "v1", plural: kind, kind: "SubjectAccessReview", namespaced: false };
+      if (!this.#rbac.allows(user, attempt)) throw forbidden(user.name, "create", resource, "");
+      return { status: 201, body: { ...review, status: { allowed: this.#mayOther(review) } } };
+    }
+    if (method === "POST" && kind === "selfsubjectaccessreviews") {
+      return { status: 201, body: { ...review, status: { allowed: this.#rbac.allows(user, attemptOf(review)) } } };
     }
     if (method === "POST" && kind === "selfsubjectreviews") {
       return { status: 201, body: { ...review, status: { userInfo: { username: user.name, groups: user.groups } } } };
@@ -171,6 +182,14 @@ export class LabApi {
     if (pathname === "/version") return { status: 200, body: { major: "1", minor: "36", gitVersion: "v1.36.3" } };
     if (pathname === "/readyz" || pathname === "/livez") return { status: 200, body: { status: "ok" } };
     throw new ApiError(404, "NotFound", "the server could not find the requested resource");
+  }
+
+  /** What others approve by themselves is a switch of the lab; all else is asked of RBAC. */
+  #mayOther(review: JsonObject): boolean {
+    const attempt = attemptOf(review);
+    if (attempt.resource === "certificatesigningrequests/nodeclient") return this.#faults.othersApprove;
+    const user = { name: textAt(review, "spec", "user"), groups: textsAt(review, "spec", "groups") };
+    return this.#rbac.allows(user, attempt);
   }
 
   #sign(resource: Resource, name: string): void {
@@ -187,6 +206,18 @@ export class LabApi {
         this.store.remove(pods, metadata.namespace ?? "", metadata.name, {});
     }
   }
+}
+
+function attemptOf(review: JsonObject): Attempt {
+  const asked = (key: string) => textAt(review, "spec", "resourceAttributes", key);
+  const sub = asked("subresource");
+  return {
+    verb: asked("verb"),
+    group: asked("group"),
+    resource: sub === "" ? asked("resource") : `${asked("resource")}/${sub}`,
+    namespace: asked("namespace"),
+    name: asked("name"),
+  };
 }
 
 function patched(stored: KubernetesObject, { contentType, body }: ApiRequest): unknown {

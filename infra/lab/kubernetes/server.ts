@@ -9,6 +9,7 @@ import { LabAuthority } from "./authority.ts";
 import { type Faults, NO_FAULTS, setFaults, spend } from "./faults.ts";
 import { textsAt } from "./json.ts";
 import { ObjectStore } from "./object-store.ts";
+import { Rbac } from "./rbac.ts";
 import { resourcesOf } from "./resources.ts";
 import { routeOf } from "./route.ts";
 import { ApiError, badRequest } from "./status.ts";
@@ -42,12 +43,13 @@ export async function startLabKubernetes(options: LabKubernetesOptions): Promise
   const store = new ObjectStore();
   store.collectsGarbage = options.garbageCollector ?? true;
   const faults: Faults = { ...NO_FAULTS };
-  const api = new LabApi(store, resourcesOf(options.kinds), authority, faults);
+  const rbac = new Rbac(options.kinds);
+  const api = new LabApi(store, resourcesOf(options.kinds), authority, faults, rbac);
   const tokens = new Map(options.tokens.map(({ token, user, groups }) => [token, { name: user, groups }]));
   const server = createServer(
     { cert: certificate, key, ca: authority.pem, requestCert: true, rejectUnauthorized: false },
     (request, response) => {
-      serve(api, faults, tokens, request, response).catch((error: unknown) => answerError(response, error));
+      serve(api, faults, rbac, tokens, request, response).catch((error: unknown) => answerError(response, error));
     },
   );
   server.keepAliveTimeout = 60_000;
@@ -70,6 +72,7 @@ export async function startLabKubernetes(options: LabKubernetesOptions): Promise
 async function serve(
   api: LabApi,
   faults: Faults,
+  rbac: Rbac,
   tokens: ReadonlyMap<string, User>,
   request: IncomingMessage,
   response: ServerResponse,
@@ -95,7 +98,7 @@ async function serve(
   if (url.searchParams.get("watch")) {
     const route = routeOf(url.pathname, api.resources);
     if (route === null) throw new ApiError(404, "NotFound", "the server could not find the requested resource");
-    authorize(user, "watch", route, undefined);
+    authorize(user, "watch", route, undefined, rbac);
     return serveWatch(api.store, route, url.searchParams, response);
   }
   const call: ApiRequest = {

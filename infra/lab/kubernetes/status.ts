@@ -72,8 +72,15 @@ export function invalid(resource: Resource, name: string, field: string, why: st
 }
 
 /** A call that the user may not make, with the server's reason; without one RBAC's words. */
-export function forbidden(user: string, verb: string, resource: Resource, name: string, why?: string): ApiError {
-  const scope = resource.namespaced ? "" : " at the cluster scope";
+export function forbidden(
+  user: string,
+  verb: string,
+  resource: Resource,
+  name: string,
+  namespace = "",
+  why?: string,
+): ApiError {
+  const scope = namespace === "" ? " at the cluster scope" : ` in the namespace "${namespace}"`;
   const words = `User "${user}" cannot ${verb} resource "${resource.plural}" in API group "${resource.group}"${scope}`;
   const what = name === "" ? qualified(resource) : `${qualified(resource)} "${name}"`;
   return new ApiError(403, "Forbidden", `${what} is forbidden: ${why ?? words}`, detailsOf(resource, name));

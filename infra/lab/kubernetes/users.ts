@@ -1,6 +1,7 @@
 import type { TLSSocket } from "node:tls";
 import { at, type KubernetesObject, textAt, textsAt } from "./json.ts";
 import type { ObjectStore } from "./object-store.ts";
+import type { Rbac } from "./rbac.ts";
 import type { Resource } from "./resources.ts";
 import type { Route } from "./route.ts";
 import { forbidden, unauthorized } from "./status.ts";
@@ -12,7 +13,7 @@ export interface User {
 
 const TOKEN_TYPE = "bootstrap.kubernetes.io/token";
 
-/** Who asks: a static token, a client certificate of the cluster's authority, or a bootstrap token. */
+/** Who asks: a static token, a client certificate of the cluster's authority, a bootstrap token, or nobody. */
 export function authenticate(
   authorization: string | undefined,
   socket: TLSSocket,
@@ -25,8 +26,9 @@ export function authenticate(
     if (user === null) throw unauthorized();
     return authenticated(user);
   }
-  const subject = socket.authorized ? socket.getPeerCertificate().subject : undefined;
-  if (subject === undefined) throw unauthorized();
+  const { subject } = socket.getPeerCertificate();
+  if (subject === undefined) return { name: "system:anonymous", groups: ["system:unauthenticated"] };
+  if (!socket.authorized) throw unauthorized();
   const organizations = at(subject, "O");
   const groups = typeof organizations === "string" ? [organizations] : textsAt(subject, "O");
   return authenticated({ name: textAt(subject, "CN"), groups });
@@ -66,29 +68,47 @@ function authenticated({ name, groups }: User): User {
 }
 
 /**
- * What a bootstrap token and a node may do; everybody else may do all.
+ * What a bootstrap token and a node may do; everybody else has the rights that RBAC gives.
  * @see facts/kubernetes-tinkerbell.md 3: a node may undo its own cordon, not its taints
  */
-export function authorize(user: User, verb: string, { resource, name, subresource }: Route, body: unknown): void {
-  const { plural } = resource;
+export function authorize(
+  user: User,
+  verb: string,
+  { resource, namespace, name, subresource }: Route,
+  body: unknown,
+  rbac: Rbac,
+): void {
+  const { group, plural } = resource;
   const target = name || (verb === "create" ? textAt(body, "metadata", "name") : "");
   const sub = subresource === "" ? resource : { ...resource, plural: `${plural}/${subresource}` };
   if (user.groups.includes("system:bootstrappers")) {
     const asks = plural === "certificatesigningrequests" && subresource === "";
     if (asks && ["create", "get", "watch"].includes(verb)) return;
-    throw forbidden(user.name, verb, sub, name);
+    throw forbidden(user.name, verb, sub, name, namespace);
   }
-  if (!user.groups.includes("system:nodes")) return;
+  if (!user.groups.includes("system:nodes")) {
+    if (rbac.allows(user, { verb, group, resource: sub.plural, namespace, name })) return;
+    throw forbidden(user.name, verb, sub, name, namespace);
+  }
   const self = user.name.replace(/^system:node:/, "");
   if (plural === "nodes") {
     if (!["create", "get", "update", "patch"].includes(verb)) throw forbidden(user.name, verb, resource, target);
     const refuse = (why: string) =>
-      forbidden(user.name, verb, resource, target, `node "${self}" is not allowed to ${why}`);
+      forbidden(user.name, verb, resource, target, "", `node "${self}" is not allowed to ${why}`);
     if (target !== self) throw refuse(`modify node "${target}"`);
     if (verb !== "create" && at(body, "spec", "taints") !== undefined) throw refuse("modify taints");
     return;
   }
   if (plural === "leases" || (plural === "certificatesigningrequests" && verb !== "delete") || plural === "pods")
     return;
-  throw forbidden(user.name, verb, sub, target);
+  throw forbidden(user.name, verb, sub, target, namespace);
+}
+
+/** An approval needs a second right: `approve` on the request's signer. */
+export function authorizeApproval(user: User, request: KubernetesObject, resource: Resource, rbac: Rbac): void {
+  const signer = textAt(request, "spec", "signerName");
+  const attempt = { verb: "approve", group: resource.group, resource: "signers", namespace: "", name: signer };
+  if (rbac.allows(user, attempt)) return;
+  const why = `user not permitted to approve requests with signerName ${JSON.stringify(signer)}`;
+  throw forbidden(user.name, "update", resource, request.metadata.name, "", why);
 }

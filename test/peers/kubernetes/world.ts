@@ -44,7 +44,9 @@ async function open(api: RealKubernetes, admin: LabClient, file: string): Promis
   const account = `${file}.account`;
   api.writeKubeconfig(account, "fleetd", [], NAMESPACE);
   const proxy = await startFaultProxy(account, file, NAMESPACE);
-  const { url, caPem } = api;
+  const { url, caPem, adminKubeconfig: adminKubeconfigFile } = api;
+  const strangerKubeconfigFile = `${file}.stranger`;
+  api.writeKubeconfig(strangerKubeconfigFile, "stranger", [], NAMESPACE);
   const clients: LabClient[] = [];
   const as = (token: string) => {
     const client = new LabClient({ url, caPem, token });
@@ -60,7 +62,18 @@ async function open(api: RealKubernetes, admin: LabClient, file: string): Promis
     for (const client of clients) client.close();
     await proxy.close();
   };
-  return { kubeconfigFile: file, url, caPem, namespace: NAMESPACE, admin, as, faults, close };
+  return {
+    kubeconfigFile: file,
+    adminKubeconfigFile,
+    strangerKubeconfigFile,
+    url,
+    caPem,
+    namespace: NAMESPACE,
+    admin,
+    as,
+    faults,
+    close,
+  };
 }
 
 /** What cluster tools do: the controller manager then approves by itself what this group asks for. */

@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { type KubernetesObject, objectOf } from "../../../../infra/lab/kubernetes/json.ts";
-import { fileDisk, type LabDisk } from "../../../../infra/lab/machine/disk.ts";
-import type { AgentMachine } from "../../../../infra/lab/tink/actions.ts";
-import { type AgentLies, runAgent } from "../../../../infra/lab/tink/agent.ts";
-import { type LabBmcs, type PowerHooks, startLabBmcs } from "../../../../infra/lab/tink/bmc.ts";
-import { type Paths, pathsOf } from "../../../../infra/lab/tink/paths.ts";
-import { type LabTink, startLabTink } from "../../../../infra/lab/tink/start.ts";
-import { type KubernetesWorld, labWorld } from "../../../contracts/kubernetes-world.ts";
+import { type KubernetesObject, objectOf } from "../../infra/lab/kubernetes/json.ts";
+import { fileDisk, type LabDisk } from "../../infra/lab/machine/disk.ts";
+import type { AgentMachine } from "../../infra/lab/tink/actions.ts";
+import { type AgentLies, runAgent } from "../../infra/lab/tink/agent.ts";
+import { type LabBmcs, type PowerHooks, startLabBmcs } from "../../infra/lab/tink/bmc.ts";
+import { type Paths, pathsOf } from "../../infra/lab/tink/paths.ts";
+import { startLabTink } from "../../infra/lab/tink/start.ts";
+import { type KubernetesWorld, labWorld } from "./kubernetes-world.ts";
 
 export const SERIAL = "S4XYNX0R123456";
 export const INSTALLER = "registry.example/installer@sha256:00";
@@ -66,12 +66,21 @@ export class TestMachine implements AgentMachine, PowerHooks {
   }
 }
 
+/** What a suite needs of a Tink server, a Tink controller and a Rufio. */
+export interface TinkPeer {
+  /** Where the lab's agents reach the Tink server. */
+  readonly url: string;
+  /** How long a Task waits for its power state: 10 minutes cannot be waited for here. */
+  readonly taskTimeoutMs: number;
+  close(): Promise<void>;
+}
+
 /** Tinkerbell's API, controller, Rufio, Tink server and BMCs, with the Templates of infra/tinkerbell. */
 export interface TinkWorld {
   readonly kubernetes: KubernetesWorld;
   readonly paths: Paths;
   readonly bmcs: LabBmcs;
-  readonly tink: LabTink;
+  readonly tink: TinkPeer;
   machine(name: string, mac: string, on?: boolean): TestMachine;
   /** Makes Hardware and Machine of a name, whose BMC is at the address. */
   declare(name: string, mac: string, bmcHost: string): Promise<void>;
@@ -81,19 +90,29 @@ export interface TinkWorld {
   close(): Promise<void>;
 }
 
-export async function startTinkWorld(): Promise<TinkWorld> {
+/** The lab's. */
+export function labTinkWorld(): Promise<TinkWorld> {
+  return tinkWorld(
+    () => labWorld("tinkerbell"),
+    async ({ adminKubeconfigFile: kubeconfigFile }, bmcUrl) => {
+      const taskTimeoutMs = 1_000;
+      const tink = await startLabTink({ kubeconfigFile, bmcUrl, pollMs: 20, taskTimeoutMs, agentWaitMs: 500 });
+      return { ...tink, taskTimeoutMs };
+    },
+  );
+}
+
+/** Puts a world together from an API and a Tinkerbell on it: our BMCs, our Templates, our agents. */
+export async function tinkWorld(
+  startApi: () => Promise<KubernetesWorld>,
+  startTink: (api: KubernetesWorld, bmcUrl: string) => Promise<TinkPeer>,
+): Promise<TinkWorld> {
   const directory = mkdtempSync(join(tmpdir(), "fleetd-tink-"));
-  const kubernetes = await labWorld("tinkerbell");
+  const kubernetes = await startApi();
   const { admin, namespace } = kubernetes;
   const paths = pathsOf(namespace);
   const bmcs = await startLabBmcs();
-  const tink = await startLabTink({
-    kubeconfigFile: kubernetes.kubeconfigFile,
-    bmcUrl: bmcs.url,
-    pollMs: 20,
-    taskTimeoutMs: 1_000,
-    agentWaitMs: 500,
-  });
+  const tink = await startTink(kubernetes, bmcs.url);
   for (const name of ["provision", "attest", "wipe", "retire"]) {
     await admin.call("POST", paths.templates, parse(readFileSync(`infra/tinkerbell/templates/${name}.yaml`, "utf8")));
   }
@@ -107,13 +126,21 @@ export async function startTinkWorld(): Promise<TinkWorld> {
     tink,
     machine: (name, mac, on = false) => new TestMachine(directory, name, mac, on),
     async declare(name, mac, bmcHost) {
+      const connection = {
+        host: bmcHost,
+        insecureTLS: true,
+        authSecretRef: { name: "bmc-amt", namespace },
+        providerOptions: { rpc: { consumerURL: bmcs.url } },
+      };
       await admin.call("POST", paths.machines, {
+        apiVersion: "bmc.tinkerbell.org/v1alpha1",
+        kind: "Machine",
         metadata: { name },
-        spec: {
-          connection: { host: bmcHost, insecureTLS: true, authSecretRef: { name: "bmc-amt", namespace } },
-        },
+        spec: { connection },
       });
       await admin.call("POST", paths.hardware, {
+        apiVersion: "tinkerbell.org/v1alpha1",
+        kind: "Hardware",
         metadata: { name },
         spec: {
           bmcRef: { apiGroup: "bmc.tinkerbell.org", kind: "Machine", name },
@@ -139,7 +166,12 @@ export async function startTinkWorld(): Promise<TinkWorld> {
         ...objectOf(spec.hardwareMap),
       };
       const { hardwareMap: _merged, ...rest } = spec;
-      const body = { metadata: { name }, spec: { templateRef: template, hardwareRef: hardware, ...rest, hardwareMap } };
+      const kind = { apiVersion: "tinkerbell.org/v1alpha1", kind: "Workflow" };
+      const body = {
+        ...kind,
+        metadata: { name },
+        spec: { templateRef: template, hardwareRef: hardware, ...rest, hardwareMap },
+      };
       await admin.call("POST", paths.workflows, body);
     },
     agent(machine, lies) {
