@@ -4,7 +4,9 @@ import { verdictShape } from "../shared/runtime/wire-schema.ts";
 import { acceptRequest, acceptResponse } from "./accept/schema.ts";
 import { adoptRequest, adoptResponse } from "./adopt/schema.ts";
 import * as attest from "./attest/schema.ts";
+import * as lookup from "./lookup/schema.ts";
 import { planResponse, plansResponse } from "./plan/schema.ts";
+import { reconcileRequest, reconcileResponse } from "./reconcile/schema.ts";
 import * as renew from "./renew/schema.ts";
 
 /** Open: a member that is added later breaks no client. */
@@ -41,6 +43,8 @@ const route = (summary: string, request: z.ZodType, response: z.ZodType) => ({
   },
 });
 
+const NAME = { name: "name", in: "path", required: true, schema: { type: "string" } };
+
 /** The OpenAPI document of the protocol's routes and of what fleetctl asks, made from the schemas that the handlers read by. */
 export function openapiDocument(): unknown {
   return {
@@ -72,8 +76,23 @@ export function openapiDocument(): unknown {
         renew.evidenceRequest,
         renew.evidenceResponse,
       ),
+      "/devices": read("Admin listener, authenticated. Every device with what it waits for.", lookup.devicesResponse),
+      "/devices/{name}": {
+        parameters: [NAME],
+        ...read("Admin listener, authenticated. One device, also one that vanished.", lookup.deviceResponse),
+      },
+      "/claims": read("Admin listener, authenticated. What unknown machines and keys claim.", lookup.claimsResponse),
+      "/spire-nodes.json": read(
+        "Admin listener, authenticated. The nodes that SPIRE may know.",
+        lookup.spireNodesResponse,
+      ),
+      "/reconcile": route(
+        "Admin listener, authenticated. A pass over the fleet, or for one device; answers when it has ended.",
+        reconcileRequest,
+        reconcileResponse,
+      ),
       "/devices/{name}/adopt": {
-        parameters: [{ name: "name", in: "path", required: true, schema: { type: "string" } }],
+        parameters: [NAME],
         ...route(
           "Admin listener, authenticated. A running node's certificates in; they are its recorded identity.",
           adoptRequest,
@@ -87,7 +106,7 @@ export function openapiDocument(): unknown {
       ),
       "/plan": read("Admin listener, authenticated. What the next pass would do; nothing is done.", plansResponse),
       "/plan/{name}": {
-        parameters: [{ name: "name", in: "path", required: true, schema: { type: "string" } }],
+        parameters: [NAME],
         ...read("Admin listener, authenticated. What the next pass would do with one device.", planResponse),
       },
     },

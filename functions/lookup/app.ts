@@ -20,9 +20,14 @@ export function lookupApp(deps: Deps, openapi: () => unknown): Hono {
     });
   });
   app.get("/devices/:name", async (c) => {
-    const found = (await fleetView(deps.world)).find(({ device }) => device.name === c.req.param("name"));
-    if (found === undefined) return problem("not-found", "no device of the fleet has that name");
-    return c.json({ ...shownDevice(found.device, found.record), timeline: shownTimeline(found.record) });
+    const name = c.req.param("name");
+    const { fleet, vanished } = await wholeView(deps.world);
+    const found = fleet.find(({ device }) => device.name === name);
+    if (found !== undefined)
+      return c.json({ ...shownDevice(found.device, found.record), timeline: shownTimeline(found.record) });
+    const gone = vanished.find((record) => record.name === name);
+    if (gone === undefined) return problem("not-found", "no device of the fleet has that name");
+    return c.json({ ...shownVanished(gone), status: null, timeline: shownTimeline(gone) });
   });
   app.get("/claims", async (c) => {
     const all = (await deps.world.store.list("claim:", 1000)).map((e) => JSON.parse(e.value) as ClaimedMachine);

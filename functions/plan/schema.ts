@@ -1,15 +1,5 @@
 import { z } from "zod";
-
-const condition = z.object({
-  type: z.string(),
-  reason: z.string(),
-  message: z.string(),
-  since: z.iso.datetime(),
-  run: z.string(),
-  means: z.string().optional(),
-  who: z.string().optional(),
-  clears: z.string().optional(),
-});
+import { conditionShape } from "../../shared/runtime/wire-schema.ts";
 
 export const planResponse = z.object({
   id: z.int(),
@@ -21,7 +11,7 @@ export const planResponse = z.object({
   /** What the steps do outside decides what comes next: that cannot be told before. */
   again: z.boolean(),
   /** As they will be. */
-  conditions: z.array(condition),
+  conditions: z.array(conditionShape),
 });
 
 /** The devices with something to do alone. */

@@ -1,12 +1,10 @@
 import { Hono } from "hono";
-import { z } from "zod";
 import { inventory } from "../../shared/engine/inventory.ts";
 import { pass, passForDevice } from "../../shared/engine/pass.ts";
 import { BODY_BYTES, readJson } from "../../shared/runtime/body.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import { notAllowed, onError, problem } from "../../shared/runtime/problem.ts";
-
-const request = z.strictObject({ device: z.string().optional() });
+import { reconcileRequest as request } from "./schema.ts";
 
 /** POST /reconcile: a whole pass, or one device's; answers when it has ended. */
 export function reconcileApp(deps: Deps): Hono {

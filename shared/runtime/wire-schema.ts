@@ -37,3 +37,15 @@ export const verdictShape = z.looseObject({
   result: z.enum(["pass", "fail"]),
   checks: z.array(z.looseObject({ name: z.string(), ok: z.boolean() })),
 });
+
+/** A condition, with the words of the list of conditions where this fleetd knows it. */
+export const conditionShape = z.object({
+  type: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  since: z.iso.datetime(),
+  run: z.string(),
+  means: z.string().optional(),
+  who: z.string().optional(),
+  clears: z.string().optional(),
+});

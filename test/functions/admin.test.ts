@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import * as lookup from "../../functions/lookup/schema.ts";
+import { reconcileResponse } from "../../functions/reconcile/schema.ts";
 import { loadFleet, storeRecord, updateRecord } from "../../shared/engine/records.ts";
 import { aDevice } from "../scenarios/fixtures.ts";
 import { ADMIN_TOKEN, AdminWorld, type Ask, HOOK_SECRET } from "./admin-world.ts";
@@ -211,10 +213,31 @@ describe("look-ups, metrics and page", () => {
       ],
       "/devices/{name}/adopt": ["certificates"],
       "/accept": ["device", "fleet", "what"],
+      "/devices": ["devices", "fleet", "vanished"],
+      "/claims": ["claims"],
+      "/spire-nodes.json": ["nodes"],
+      "/reconcile": ["device"],
       "/plan": ["devices"],
       "/plan/{name}": ["again", "conditions", "id", "name", "status", "steps"],
     });
-    expect(Object.keys(paths)).toHaveLength(9);
+    expect(Object.keys(paths)).toHaveLength(14);
+  });
+
+  it("what the document says of look-ups and passes is all that they answer", async () => {
+    await kept();
+    const answer = async (method: string, path: string, body?: string) =>
+      (await world.ask("admin", method, path, body === undefined ? {} : { body })).json();
+    for (const [method, path, schema, body] of [
+      ["POST", "/reconcile", reconcileResponse, "{}"],
+      ["GET", "/devices", lookup.devicesResponse, undefined],
+      ["GET", "/devices/w1", lookup.deviceResponse, undefined],
+      ["GET", "/claims", lookup.claimsResponse, undefined],
+      ["GET", "/spire-nodes.json", lookup.spireNodesResponse, undefined],
+    ] as const) {
+      const got = await answer(method, path, body);
+      // What a schema does not name it drops.
+      expect(schema.parse(got)).toEqual(got);
+    }
   });
 
   it("problem answers may carry what handlers add, and the document says what that is", () => {

@@ -49,3 +49,16 @@ it("a retirement that is older than a wipe under way, and is carried out first, 
   );
   expect(runs([...m.pass(), ...m.pass()])).toEqual([]);
 });
+
+it("a record that is back from before its run was enabled, and Tinkerbell empty: NetBox names the run, which is not made again", () => {
+  const m = new Model();
+  m.owner({ desiredAction: "wipe" }, request(1));
+  m.until("create-workflow");
+  const before = m.record;
+  m.pass();
+  expect(m.record.run?.phase).toBe("waiting");
+  m.record = before;
+  if (m.bootPlane !== null) m.bootPlane.workflows = [];
+  expect(runs([...m.pass(), ...m.pass()])).toEqual([]);
+  expect(m.record.run).toMatchObject({ phase: "ended", result: "stopped" });
+});

@@ -42,7 +42,7 @@ describe("a Workflow with fleetd's labels and no record is written into a new re
     m.record = newRecord(7, "w1");
     const lines = m.pass();
     expect(runs(lines)).toEqual([]);
-    expect(acts(lines)).toContain("netbox: desiredAction=null");
+    expect(acts(lines)).toEqual(["netbox: desiredAction=null fleetRun=…"]);
     m.agent(2, "SUCCESS");
     expect(runs([...m.pass(), ...m.pass()])).toEqual([]);
     expect(m.record.run?.result).toBe("wiped");

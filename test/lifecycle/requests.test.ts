@@ -85,8 +85,8 @@ it("row 2: a provision of an active device: slot, planned, its Node's UID in the
     `delete Workflow ${workflowOf("provision", 1)}`,
     "apply Hardware allowPXE=true",
     "node: unschedulable=true taint=false reason=reinstall",
-    "netbox: fleetRun=…",
     ...STARTS("provision", 2),
+    "netbox: fleetRun=…",
     "netbox: desiredAction=null",
   ]);
   expect(said(lines)).toContain("journal info: node w1 is cordoned for provision, not drained");
@@ -103,8 +103,8 @@ describe("row 3: starting, in this order, and only then enabled", () => {
     expect(acts(m.pass())).toEqual([
       "take-slot",
       "apply Hardware allowPXE=true",
-      "netbox: fleetRun=…",
       ...STARTS("wipe", 2),
+      "netbox: fleetRun=…",
       "netbox: desiredAction=null",
     ]);
     expect(m.record.run).toMatchObject({ phase: "waiting", class: { name: "talos-worker" }, bootMode: true });
@@ -117,8 +117,8 @@ describe("row 3: starting, in this order, and only then enabled", () => {
     expect(acts(m.pass())).toEqual([
       `delete Workflow ${workflowOf("provision", 1)}`,
       "apply Hardware allowPXE=true",
-      "netbox: fleetRun=…",
       ...STARTS("attest", 2),
+      "netbox: fleetRun=…",
       "netbox: desiredAction=null",
     ]);
     expect([m.device.status, m.cluster?.node?.unschedulable, m.record.lastRequests.install?.id]).toEqual([

@@ -54,7 +54,7 @@ export function planAbsences(
 /** The record of a device that a complete walk came without for the first time. */
 export function withAbsence(record: DeviceRecord, nowMs: number): DeviceRecord {
   if (record.absentSinceMs !== null) return record;
-  const message = `${record.name} is missing from NetBox: closed at the next complete walk without it`;
+  const message = `${record.name} is missing from NetBox: closed at the next complete walk without it, unless many others are missing too`;
   return withConditions(
     { ...record, absentSinceMs: nowMs },
     [{ type: "Vanished", reason: "absent", message, about: "" }],

@@ -19,8 +19,9 @@ function wanted(record: DeviceRecord, isoTime: (ms: number) => string) {
     attestedAt: verdict === null ? null : isoTime(verdict.atMs),
     dbxHash: verdict?.dbxHash ?? null,
     sbatLevel: verdict?.sbatLevel ?? null,
+    // Not before it was enabled: what NetBox names has used up its request, whatever is lost.
     fleetRun:
-      run === null
+      run === null || run.phase === "starting"
         ? null
         : {
             run: run.name,

@@ -47,11 +47,11 @@ function sayOfNode(d: Draft, run: Run): void {
     d.say("warning", "cluster-token", "its class asks for the cluster-wide token, which its owner approved", name);
 }
 
-/** True where NetBox's second copy says that this very run has ended: the record went back to before it was enabled. */
-function hasEndedBySecondCopy(d: Draft, run: Run): boolean {
+/** True where NetBox's second copy names this very run: the record went back to before it was enabled. */
+function wasEnabledBySecondCopy(d: Draft, run: Run): boolean {
   const shown = d.o.device.shown.fleetRun;
   if (typeof shown !== "object" || shown === null || !("run" in shown) || !("result" in shown)) return false;
-  return shown.run === run.name && shown.result !== "unfinished" && shown.result !== "withdrawn";
+  return shown.run === run.name && shown.result !== "withdrawn";
 }
 
 /**
@@ -150,7 +150,7 @@ export function continueStart(d: Draft): void {
     for (const w of others) d.removeWorkflow(w);
     return d.again();
   }
-  if (own === undefined && (run.enabledAtMs !== null || hasEndedBySecondCopy(d, run))) {
+  if (own === undefined && (run.enabledAtMs !== null || wasEnabledBySecondCopy(d, run))) {
     // It may have run: making it again would run one request twice.
     d.set({ lastRequests: usedUp(d.record, run) });
     endRun(d, run, { state: "STOPPED", atMs: o.nowMs, action: null, detail: "its Workflow is gone" });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { deviceResponse } from "../../../functions/lookup/schema.ts";
 import { parseRecord, updateFleet, updateRecord } from "../../../shared/engine/records.ts";
 import { freezeClass } from "../../../shared/fleet/class.ts";
 import type { DeviceRecord } from "../../../shared/fleet/record.ts";
@@ -50,6 +51,9 @@ describe("devices that vanished at once", () => {
     expect(await hardware()).toBe(7);
     const seen = await devices();
     expect(seen.vanished.map((v) => v.name)).toHaveLength(6);
+    const gone = (await world.ask("admin", "GET", "/devices/w11")).json();
+    expect(deviceResponse.parse(gone)).toMatchObject({ name: "w11", status: null, since: expect.any(String) });
+    expect(gone.conditions).toMatchObject([{ type: "MassVanish", who: "operator" }]);
     expect(seen.fleet).toMatchObject([{ type: "MassVanish", reason: "many-at-once", devices: 6, who: "operator" }]);
     const { text } = await world.ask("metric", "GET", "/metrics");
     expect(text).toContain('fleetd_fleet_condition{type="MassVanish",reason="many-at-once"} 6');
