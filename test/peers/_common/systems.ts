@@ -17,6 +17,8 @@ export interface SystemReport {
 const ROOT = "test/peers";
 const FIRST = ["netbox", "redis", "kubernetes", "tinkerbell", "spire", "story"];
 const SAMPLE_MS = 1000;
+/** A system that hangs is one failure, not the end of CI's time. */
+const LIMIT_MS = 40 * 60_000;
 const MIB = 1024 * 1024;
 
 /** Folders with *.peer.ts, the known ones first and in their order. */
@@ -56,7 +58,7 @@ async function installSystem(name: string): Promise<void> {
 async function testSystem(name: string): Promise<Omit<SystemReport, "name" | "installSeconds">> {
   const folder = mkdtempSync(join(tmpdir(), "fleetd-peers-"));
   const file = join(folder, "report.json");
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+  const reporters = ["--reporter=verbose", "--reporter=json", `--outputFile.json=${file}`];
   const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config", `${ROOT}/vitest.config.ts`];
   const begunMs = Date.now();
   // With its slash the filter names the folder: `netbox/`, never `netbox-setup`.
@@ -70,7 +72,12 @@ async function testSystem(name: string): Promise<Omit<SystemReport, "name" | "in
       memoryBelow(child.pid ?? -1, (command) => command.includes("/vitest/")),
     );
   }, SAMPLE_MS);
+  const limit = setTimeout(() => {
+    process.stderr.write(`== ${name}: not done in ${LIMIT_MS / 60_000} minutes\n`);
+    child.kill("SIGKILL");
+  }, LIMIT_MS);
   const code = await new Promise<number | null>((ended) => child.once("close", ended));
+  clearTimeout(limit);
   clearInterval(sampler);
   process.off("SIGINT", forward).off("SIGTERM", forward);
   const { passed, failed } = counts(file);

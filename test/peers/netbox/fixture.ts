@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { wantedPermissions } from "../../../infra/fleetctl/netbox/wanted-rights.ts";
+import { secretPaths } from "../../../infra/fleetctl/netbox/setup.ts";
 import { createNetBox } from "../../../shared/adapters/netbox/netbox.ts";
-import { addAccount } from "../../contracts/netbox-accounts.ts";
-import { ownerOf } from "../../contracts/netbox-owner.ts";
+import { ownerOf, type Row } from "../../contracts/netbox-owner.ts";
 import type { NetBoxPart, TroubledFixture } from "../../contracts/netbox-trouble.ts";
+import { run } from "../../infra/fleetctl/cli.ts";
 import { prepareNetBox } from "./prepare.ts";
 import { type RealNetBox, startNetBox } from "./start.ts";
 
@@ -38,9 +38,8 @@ export function realFixture(): RealFixture {
 async function start(folder: string): Promise<{ netbox: RealNetBox; fixture: TroubledFixture }> {
   const netbox = await startNetBox(folder);
   const { url, adminUser, adminToken } = netbox;
+  const fleetdToken = await setUp(url, adminToken, folder);
   await prepareNetBox(url, adminToken, ROLE);
-  const owner = ownerOf(url, adminToken);
-  const fleetdToken = await addAccount(owner, "fleetd", wantedPermissions("fleetd", ROLE));
   const port = createNetBox({ url, token: fleetdToken, role: ROLE, timeoutMs: 30_000 });
   const { redis, postgres } = netbox;
   const take: Readonly<Record<NetBoxPart, () => Promise<void>>> = {
@@ -58,4 +57,20 @@ async function start(folder: string): Promise<{ netbox: RealNetBox; fixture: Tro
     netbox,
     fixture: { ...trouble, url, port, fleetdToken, fleetdUser: "fleetd", adminToken, adminUser, role: ROLE },
   };
+}
+
+/** As an owner does it: the account has exactly these rights. Returns fleetd's token. */
+async function setUp(url: string, adminToken: string, folder: string): Promise<string> {
+  const tokenFile = join(folder, "admin-token");
+  writeFileSync(tokenFile, adminToken, { mode: 0o600 });
+  const secrets = join(folder, "secrets");
+  const args = ["--webhook-url", "https://fleetd.invalid/webhooks/netbox", "--secrets", secrets, "--apply"];
+  const env = { FLEETCTL_NETBOX_URL: url, FLEETCTL_NETBOX_TOKEN_FILE: tokenFile };
+  const { code, out, err } = await run(["netbox", "setup", ...args], env);
+  if (code !== 0) throw new Error(`fleetctl netbox setup: ended with ${code}\n${out}\n${err}`);
+  // Nobody listens there: its worker would try and log each edit of the tests.
+  const owner = ownerOf(url, adminToken);
+  for (const rule of (await owner.must("GET", "/api/extras/event-rules/")).results as Row[])
+    await owner.must("PATCH", `/api/extras/event-rules/${rule.id}/`, { enabled: false });
+  return readFileSync(secretPaths(secrets).token, "utf8").trim();
 }

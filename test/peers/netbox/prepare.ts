@@ -1,59 +1,10 @@
 import { type Owner, ownerOf, type Row } from "../../contracts/netbox-owner.ts";
 
-const selections: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  desired_action: [
-    ["provision", "Provision"],
-    ["attest", "Attest"],
-    ["wipe", "Wipe"],
-  ],
-  attestation_verdict: [
-    ["pass", "Pass"],
-    ["fail", "Fail"],
-  ],
-};
-const fields: Readonly<Record<string, string>> = {
-  desired_action: "select",
-  fleet_class: "text",
-  install_disk: "text",
-  install_disk_serial: "text",
-  bmc_type: "text",
-  approved_eks: "json",
-  protected: "boolean",
-  cluster_token_approved: "boolean",
-  attestation_verdict: "select",
-  attested_at: "datetime",
-  dbx_hash: "text",
-  sbat_level: "text",
-  fleet_run: "json",
-  fleet_identity: "json",
-};
 const PORTS = 16;
 
-/** Makes in a real, empty NetBox what the contract takes for granted; may be run again. */
+/** Makes what the contracts take for granted beside fleetd's own (`fleetctl netbox setup`): site, types, roles, a switch. */
 export async function prepareNetBox(url: string, adminToken: string, role: string): Promise<void> {
   const owner = ownerOf(url, adminToken);
-  for (const [name, type] of Object.entries(fields)) {
-    const choices = selections[name];
-    const set =
-      choices === undefined
-        ? null
-        : (
-            await ensure(owner, "/api/extras/custom-field-choice-sets/", `name=fleet_${name}`, {
-              name: `fleet_${name}`,
-              extra_choices: choices,
-            })
-          ).id;
-    await ensure(owner, "/api/extras/custom-fields/", `name=${name}`, {
-      object_types: ["dcim.device"],
-      type,
-      name,
-      label: name,
-      filter_logic: "exact",
-      ...(set === null ? {} : { choice_set: set }),
-    });
-  }
-  const gateway = { object_types: ["ipam.prefix"], type: "text", name: "gateway", label: "gateway" };
-  await ensure(owner, "/api/extras/custom-fields/", "name=gateway", gateway);
   const named = (name: string, slug: string) => ({ name, slug });
   const maker = await ensure(owner, "/api/dcim/manufacturers/", "slug=acme", named("Acme", "acme"));
   const type = (model: string, slug: string, height: number) =>
