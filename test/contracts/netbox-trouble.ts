@@ -57,11 +57,18 @@ export function netboxTroubleContract(make: () => Promise<TroubledFixture>): voi
     });
     afterAll(() => owner.removeMachines());
 
-    describe.each(["queue", "database"] as const)("its %s", (part) => {
+    describe.each([
+      ["queue", "text/html"],
+      ["database", "application/json"],
+    ] as const)("its %s", (part, type) => {
       it("reads and writes are unavailable, and the first call after is well", async () => {
         const seen = await at.port.device(machine.id);
         const mark = `${prefix}-${part}`;
         await take(part);
+        const headers = { authorization: `Bearer ${at.adminToken}` };
+        const raw = await fetch(`${at.url}/api/dcim/devices/${machine.id}/`, { headers });
+        expect([raw.status, raw.headers.get("content-type")?.split(";")[0]]).toEqual([500, type]);
+        await raw.text();
         await expect(at.port.devices()).rejects.toMatchObject(unavailable);
         await expect(at.port.device(machine.id)).rejects.toMatchObject(unavailable);
         await expect(at.port.changes(machine.id)).rejects.toMatchObject(unavailable);
