@@ -3,6 +3,9 @@ import { at, listAt, textAt } from "../../infra/lab/kubernetes/json.ts";
 import { createBootPlane } from "../../shared/adapters/kubernetes/tinkerbell-boot-plane.ts";
 import type { TinkWorld } from "./tink-world.ts";
 
+const HARDWARE = { apiVersion: "tinkerbell.org/v1alpha1", kind: "Hardware" };
+const JOB = { apiVersion: "bmc.tinkerbell.org/v1alpha1", kind: "Job" };
+
 /** What fleetd counts on of Tinkerbell; names are the suite's own. */
 export function rufioContract(peer: string, start: () => Promise<TinkWorld>): void {
   describe(`BMCs on ${peer}`, () => {
@@ -19,7 +22,7 @@ export function rufioContract(peer: string, start: () => Promise<TinkWorld>): vo
     const off = async (name: string, machine: string) => {
       const spec = { machineRef: { name: machine, namespace: "tinkerbell" }, tasks: [{ powerAction: "off" }] };
       const labels = { "app.kubernetes.io/managed-by": "fleetd", "fleetd.dev/device-id": "101" };
-      await world.kubernetes.admin.call("POST", world.paths.jobs, { metadata: { name, labels }, spec });
+      await world.kubernetes.admin.call("POST", world.paths.jobs, { ...JOB, metadata: { name, labels }, spec });
       return `${world.paths.jobs}/${name}`;
     };
 
@@ -44,7 +47,7 @@ export function rufioContract(peer: string, start: () => Promise<TinkWorld>): vo
           "BootJobSetupComplete",
           "BootJobComplete",
         ]);
-        const commands = world.bmcs.calls("192.0.2.21").filter(({ method }) => method !== "getPowerState");
+        const commands = world.bmcs.calls("192.0.2.21").filter(({ method }) => method.startsWith("set"));
         expect(commands).toEqual([
           { method: "setPowerState", params: { state: "off" } },
           { method: "setBootDevice", params: { device: "pxe", persistent: false, efiBoot: true } },
@@ -73,7 +76,11 @@ export function rufioContract(peer: string, start: () => Promise<TinkWorld>): vo
 
       it("fails where the Hardware has no BMC", async () => {
         const spec = { interfaces: [{ dhcp: { mac: "52:54:00:00:01:03" } }] };
-        await world.kubernetes.admin.call("POST", world.paths.hardware, { metadata: { name: "n3" }, spec });
+        await world.kubernetes.admin.call("POST", world.paths.hardware, {
+          ...HARDWARE,
+          metadata: { name: "n3" },
+          spec,
+        });
         await world.run("boot-3", "wipe", "n3", "52:54:00:00:01:03", { bootOptions: { bootMode: "netboot" } });
         const state = async () => textAt(await world.workflow("boot-3"), "status", "state");
         await expect.poll(state, { timeout: 30_000 }).toBe("FAILED");
@@ -95,7 +102,14 @@ export function rufioContract(peer: string, start: () => Promise<TinkWorld>): vo
         const machine = world.machine("p2", "52:54:00:00:02:02", true);
         world.bmcs.add("192.0.2.32", machine).ignores = true;
         await world.declare("p2", machine.mac, "192.0.2.32");
-        await expect.poll(ended(await off("off-3", "p2")), { timeout: 30_000 }).toEqual(["Failed"]);
+        const job = ended(await off("off-3", "p2"));
+        const commands = () => world.bmcs.calls("192.0.2.32").filter(({ method }) => method === "setPowerState");
+        await expect.poll(commands, { timeout: 30_000 }).toHaveLength(1);
+        const { taskTimeoutMs } = world.tink;
+        if (taskTimeoutMs < 30_000) await expect.poll(job, { timeout: 2 * taskTimeoutMs + 5_000 }).toEqual(["Failed"]);
+        await new Promise((resolve) => setTimeout(resolve, 3_000));
+        expect(await job()).not.toContain("Completed");
+        expect(commands()).toHaveLength(1);
       });
 
       it("stays without a status where the Machine is unknown, and fails at once where the BMC is away", async () => {
@@ -111,11 +125,23 @@ export function rufioContract(peer: string, start: () => Promise<TinkWorld>): vo
         const machine = world.machine("p4", "52:54:00:00:02:04", true);
         world.bmcs.add("192.0.2.34", machine);
         await world.declare("p4", machine.mac, "192.0.2.34");
-        const owner = { apiVersion: "bmc.tinkerbell.org/v1alpha1", kind: "Job", name: "off-6", uid: "an-older-job" };
+        const owner = {
+          apiVersion: "bmc.tinkerbell.org/v1alpha1",
+          kind: "Job",
+          name: "off-6",
+          uid: "00000000-0000-0000-0000-0000000000aa",
+        };
         const metadata = { name: "off-6-task-0", labels: { "owner-name": "off-6" }, ownerReferences: [owner] };
         const secretRef = { name: "bmc-amt", namespace: "tinkerbell" };
-        const connection = { host: "192.0.2.34", insecureTLS: true, authSecretRef: secretRef };
+        const connection = {
+          host: "192.0.2.34",
+          insecureTLS: true,
+          authSecretRef: secretRef,
+          providerOptions: { rpc: { consumerURL: world.bmcs.url } },
+        };
         await world.kubernetes.admin.call("POST", world.paths.tasks, {
+          ...JOB,
+          kind: "Task",
           metadata,
           spec: { connection, task: { powerAction: "status" } },
         });

@@ -12,7 +12,7 @@ import { startLabTink } from "../../infra/lab/tink/start.ts";
 import { type KubernetesWorld, labWorld } from "./kubernetes-world.ts";
 
 export const SERIAL = "S4XYNX0R123456";
-export const INSTALLER = "registry.example/installer@sha256:00";
+export const INSTALLER = `registry.example/installer@sha256:${"00".repeat(32)}`;
 
 /** A machine with a disk, an agent's directory and a power button. */
 export class TestMachine implements AgentMachine, PowerHooks {
@@ -160,7 +160,7 @@ export async function tinkWorld(
         code_required: "true",
         install: "true",
         os: "talos",
-        tools_image: "registry.example/tools@sha256:11",
+        tools_image: `registry.example/tools@sha256:${"11".repeat(32)}`,
         seed_url: "https://enroll.example/seed",
         uuid: "4c4c4544-0000-0000-0000-000000000001",
         ...objectOf(spec.hardwareMap),

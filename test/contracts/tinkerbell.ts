@@ -3,6 +3,8 @@ import { at, listAt, textAt } from "../../infra/lab/kubernetes/json.ts";
 import { readInstalled } from "../../infra/lab/machine/disk.ts";
 import { INSTALLER, SERIAL, type TinkWorld } from "./tink-world.ts";
 
+const TEMPLATE = { apiVersion: "tinkerbell.org/v1alpha1", kind: "Template" };
+
 /** What fleetd counts on of Tinkerbell; names are the suite's own. */
 export function tinkerbellContract(peer: string, start: () => Promise<TinkWorld>): void {
   describe(`Workflows on ${peer}`, () => {
@@ -55,7 +57,7 @@ export function tinkerbellContract(peer: string, start: () => Promise<TinkWorld>
         const metadata = { name: "hasty" };
         const template = await world.kubernetes.admin.get(`${world.paths.templates}/provision`);
         const data = textAt(template, "spec", "data").replace("timeout: 600", "timeout: 1");
-        await world.kubernetes.admin.call("POST", world.paths.templates, { metadata, spec: { data } });
+        await world.kubernetes.admin.call("POST", world.paths.templates, { ...TEMPLATE, metadata, spec: { data } });
         await world.run("run-2", "hasty", "m2", machine.mac);
         void world.agent(machine);
         await reaches("run-2", "FAILED");
@@ -119,7 +121,8 @@ export function tinkerbellContract(peer: string, start: () => Promise<TinkWorld>
         await world.run("run-7", "wipe", "m7", machine.mac, { disabled: true });
         void world.agent(machine);
         await new Promise((resolve) => setTimeout(resolve, 400));
-        expect((await world.workflow("run-7")).status).toBeUndefined();
+        const named = async () => (await world.workflow("run-7")).status;
+        await expect.poll(named, { timeout: 30_000 }).toEqual({ agentID: machine.mac });
         await world.kubernetes.admin.call("PATCH", `${world.paths.workflows}/run-7`, { spec: { disabled: false } });
         await reaches("run-7", "SUCCESS");
         expect(machine.dirtyBytes(0, machine.disk.sizeBytes / 16)).toBe(0);
@@ -167,28 +170,30 @@ export function tinkerbellContract(peer: string, start: () => Promise<TinkWorld>
     });
 
     describe("reports that no honest agent sends", () => {
-      const report = async (name: string, index: number, state: string) => {
+      const send = async (body: Record<string, unknown>) => {
+        const now = new Date().toISOString();
+        const whole = { name: "one", executionStart: now, executionStop: now, ...body };
+        return (await fetch(`${world.tink.url}/report`, { method: "POST", body: JSON.stringify(whole) })).status;
+      };
+      const report = async (name: string, index: number, state: string, more: Record<string, unknown> = {}) => {
         const task = listAt((await world.workflow(name)).status, "tasks")[0];
-        const response = await fetch(`${world.tink.url}/report`, {
-          method: "POST",
-          body: JSON.stringify({
-            workflowId: `tinkerbell/${name}`,
-            taskId: textAt(task, "id"),
-            agentId: textAt(task, "agentID"),
-            actionId: textAt(listAt(task, "actions")[index], "id"),
-            state,
-          }),
-        });
-        return response.status;
+        const [taskId, agentId] = [textAt(task, "id"), textAt(task, "agentID")];
+        const actionId = textAt(listAt(task, "actions")[index], "id");
+        return send({ workflowId: `tinkerbell/${name}`, taskId, agentId, actionId, state, ...more });
       };
       const short = async (name: string, mac: string, timeoutSeconds: number) => {
         const action = (title: string) => `{name: ${title}, image: "x:1", timeout: 600, command: ["x"]}`;
         const data = [
           'version: "0.1"',
+          `name: ${name}`,
           `global_timeout: ${timeoutSeconds}`,
           `tasks: [{name: t, worker: "{{ .device_1 }}", actions: [${action("one")}, ${action("two")}, ${action("three")}]}]`,
         ].join("\n");
-        await world.kubernetes.admin.call("POST", world.paths.templates, { metadata: { name }, spec: { data } });
+        await world.kubernetes.admin.call("POST", world.paths.templates, {
+          ...TEMPLATE,
+          metadata: { name },
+          spec: { data },
+        });
         await world.declare(name, mac, "192.0.2.99");
         await world.run(name, name, name, mac);
         await reaches(name, "PENDING");
@@ -203,6 +208,18 @@ export function tinkerbellContract(peer: string, start: () => Promise<TinkWorld>
         expect(await actions("odd-1")).toEqual(["one FAILED", "two PENDING", "three SUCCESS"]);
       });
 
+      it("what is reported is the state, whatever it was", async () => {
+        await short("odd-6", "52:54:00:00:09:06", 600);
+        await report("odd-6", 0, "SUCCESS");
+        expect(await state("odd-6")).toBe("PENDING");
+        await report("odd-6", 1, "FAILED");
+        expect(await state("odd-6")).toBe("FAILED");
+        await report("odd-6", 1, "RUNNING", { executionStop: "" });
+        expect(await state("odd-6")).toBe("RUNNING");
+        const task = listAt((await world.workflow("odd-6")).status, "tasks")[0];
+        expect(listAt(task, "actions")[1]).toMatchObject({ state: "RUNNING", executionStop: "1970-01-01T00:00:00Z" });
+      });
+
       it("the global timeout fires at the next report, and SUCCESS may follow it", async () => {
         await short("odd-2", "52:54:00:00:09:02", 1);
         await report("odd-2", 0, "RUNNING");
@@ -210,20 +227,30 @@ export function tinkerbellContract(peer: string, start: () => Promise<TinkWorld>
         await expect.poll(async () => (await stop()) < Date.now(), { timeout: 30_000 }).toBe(true);
         expect(await state("odd-2")).toBe("RUNNING");
         await report("odd-2", 0, "SUCCESS");
-        expect(await state("odd-2")).toBe("TIMEOUT");
+        await reaches("odd-2", "TIMEOUT");
         await report("odd-2", 2, "SUCCESS");
         await reaches("odd-2", "SUCCESS");
       });
 
       it("of an action, an agent or a Workflow that isn't there are refused", async () => {
         await short("odd-3", "52:54:00:00:09:03", 600);
-        expect(await report("odd-3", 7, "SUCCESS")).toBe(404);
-        await world.kubernetes.admin.call("DELETE", `${world.paths.workflows}/odd-3`);
-        const response = await fetch(`${world.tink.url}/report`, {
-          method: "POST",
-          body: JSON.stringify({ workflowId: "tinkerbell/odd-3", state: "SUCCESS" }),
-        });
-        expect(response.status).toBe(500);
+        expect(await report("odd-3", 0, "SUCCESS", { actionId: "" })).toBe(400);
+        expect(await report("odd-3", 0, "SUCCESS", { actionId: "absent" })).toBe(404);
+      });
+
+      it("of a Workflow that was deleted are refused, and its agent gets nothing more", async () => {
+        const machine = world.machine("m11", "52:54:00:00:00:11", true);
+        await world.declare("m11", machine.mac, "192.0.2.11");
+        await world.run("run-11", "provision", "m11", machine.mac);
+        void world.agent(machine);
+        await expect.poll(() => actions("run-11"), { timeout: 30_000 }).toContain("wait-code RUNNING");
+        const task = listAt((await world.workflow("run-11")).status, "tasks")[0];
+        const [taskId, agentId] = [textAt(task, "id"), textAt(task, "agentID")];
+        const actionId = textAt(listAt(task, "actions")[1], "id");
+        await world.kubernetes.admin.call("DELETE", `${world.paths.workflows}/run-11`);
+        machine.giveCode("abcd-1234");
+        expect(await send({ workflowId: "tinkerbell/run-11", taskId, agentId, actionId, state: "SUCCESS" })).toBe(500);
+        expect(machine.dirtyBytes()).toBe(machine.disk.sizeBytes);
       });
 
       it("a finished Workflow of the same agent can hide the next for a while", async () => {

@@ -29,6 +29,11 @@ export function admitObject(
 ): KubernetesObject {
   const { name, labels } = object.metadata;
   const kind = textAt(body, "kind");
+  // Only built-in kinds are known by their path alone.
+  if (kind === "" && resource.schema !== undefined)
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${resource.kind}): Object 'Kind' is missing`,
+    );
   if (kind !== "" && kind !== resource.kind)
     throw badRequest(`the object provided is a ${kind}, not a ${resource.kind}`);
   if (!NAME.test(name) && resource.kind !== "CertificateSigningRequest") {

@@ -50,6 +50,7 @@ async function post(bmc: BmcConnection, body: JsonObject): Promise<JsonObject> {
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
+    if (!response.headers.has("content-length")) throw new Error("response body is too large: -1 bytes");
     return objectOf(await response.json());
   } catch {
     throw new Error(`failed to open connection to BMC: provider: rpc: Post "${bmc.url}"`, { cause: "connection" });

@@ -88,8 +88,10 @@ async function serve(
   if (bmc === undefined || bmc.faults.down) return void request.socket.destroy();
   if (bmc.faults.slowMs > 0) await sleep(bmc.faults.slowMs);
   const outcome = answer(bmc, textAt(call, "method"), objectOf(call.params));
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ id: call.id, host: call.host, ...outcome }));
+  const text = JSON.stringify({ id: call.id, host: call.host, ...outcome });
+  // bmclib takes an answer of unknown length for one that is too long.
+  response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
+  response.end(text);
 }
 
 function answer(bmc: Bmc, method: string, params: JsonObject): JsonObject {

@@ -12,7 +12,10 @@ import { RenderError } from "./template.ts";
  */
 export async function reconcileWorkflows(client: LabClient, paths: Paths, namespace: string): Promise<void> {
   for (const workflow of await client.list(paths.workflows)) {
-    if (at(workflow, "spec", "disabled") === true) continue;
+    if (at(workflow, "spec", "disabled") === true && textAt(workflow, "status", "state") === "") {
+      await nameAgent(client, paths, workflow);
+      continue;
+    }
     await reconcile(client, paths, namespace, workflow);
   }
 }
@@ -32,6 +35,17 @@ async function reconcile(
       return startClock(client, paths, workflow);
     case "POST":
       return finish(client, paths, workflow);
+  }
+}
+
+/** A disabled Workflow is rendered too, and all that is kept of it is whose it would be. */
+async function nameAgent(client: LabClient, paths: Paths, workflow: KubernetesObject): Promise<void> {
+  if (textAt(workflow, "status", "agentID") !== "") return;
+  try {
+    const { agentID } = await renderWorkflow(client, paths, workflow);
+    await changeStatus(client, pathOf(paths, workflow), (status) => ({ ...status, agentID }));
+  } catch (error) {
+    if (!(error instanceof RenderError)) throw error;
   }
 }
 

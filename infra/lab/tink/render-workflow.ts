@@ -14,6 +14,13 @@ import {
 import type { Paths } from "./paths.ts";
 import { RenderError, renderTemplate } from "./template.ts";
 
+const NAME = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
+const DOMAIN = "[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?";
+/** What a container engine takes: the digest of SHA-256 has 64 digits. */
+const IMAGE = new RegExp(
+  `^(?:${DOMAIN}/)?${NAME}(?:/${NAME})*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`,
+);
+
 /** The part of a Workflow's status that its Template makes. */
 export interface Rendered {
   readonly agentID: string;
@@ -67,7 +74,7 @@ function taskOf(task: unknown): JsonObject {
 
 function actionOf(action: unknown): JsonObject {
   const image = textAt(action, "image");
-  if (!/^[a-z0-9][A-Za-z0-9._:/@-]*$/.test(image)) throw new RenderError(`invalid action image: ${image}`);
+  if (!IMAGE.test(image)) throw new RenderError(`invalid action image (${image}): invalid reference format`);
   const timeout = at(action, "timeout");
   const name = textAt(action, "name");
   if (name === "" || name.length >= 200) throw new RenderError("invalid action name");

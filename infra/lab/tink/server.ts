@@ -39,7 +39,14 @@ class Refusal extends Error {
   }
 }
 
-const HTTP_STATUS: Readonly<Record<string, number>> = { NOT_FOUND: 404, FAILED_PRECONDITION: 412, INTERNAL: 500 };
+const HTTP_STATUS: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENT: 400,
+  NOT_FOUND: 404,
+  FAILED_PRECONDITION: 412,
+  INTERNAL: 500,
+};
+/** A timestamp that was not sent is stored as the first of all. */
+const NO_TIME = "1970-01-01T00:00:00Z";
 const RETRY_MS = 100;
 
 /**
@@ -149,6 +156,9 @@ function firstOpen(workflow: KubernetesObject, agentId: string): { task: unknown
 }
 
 async function report(client: LabClient, paths: Paths, sent: JsonObject): Promise<JsonObject> {
+  for (const key of ["workflowId", "taskId", "actionId"]) {
+    if (textAt(sent, key) === "") throw new Refusal("INVALID_ARGUMENT", `invalid ${key}`);
+  }
   const name = textAt(sent, "workflowId").split("/").at(-1) ?? "";
   const there = await changeStatus(client, `${paths.workflows}/${name}`, (status) => applyReport(status, sent));
   if (!there) throw new Refusal("INTERNAL", `failed to get workflow: Workflow.tinkerbell.org "${name}" not found`);
@@ -166,9 +176,8 @@ function applyReport(status: JsonObject, sent: JsonObject): JsonObject {
   }
   const state = textAt(sent, "state");
   action.state = state;
-  for (const key of ["message", "executionStart", "executionStop"]) {
-    if (typeof sent[key] === "string" && sent[key] !== "") action[key] = sent[key];
-  }
+  action.message = textAt(sent, "message");
+  for (const key of ["executionStart", "executionStop"]) action[key] = textAt(sent, key) || NO_TIME;
   task.actions = actions;
   const currentState = {
     agentID: textAt(task, "agentID"),
@@ -184,9 +193,8 @@ function applyReport(status: JsonObject, sent: JsonObject): JsonObject {
 
 function stateAfter(status: JsonObject, reported: string, isLast: boolean): unknown {
   if (reported === "SUCCESS" && isLast) return "POST";
-  if (reported === "FAILED" || reported === "TIMEOUT") return reported;
-  const stop = Date.parse(textAt(status, "globalExecutionStop"));
-  const { state } = status;
-  if ((state === "PENDING" || state === "RUNNING") && stop < Date.now()) return "TIMEOUT";
-  return state === "PENDING" ? "RUNNING" : state;
+  // What is reported is the Workflow's state, whatever that was: also FAILED becomes RUNNING again.
+  const state = reported === "SUCCESS" ? status.state : reported;
+  // The controller looks at the clock when something changes, and no sooner.
+  return state === "RUNNING" && Date.parse(textAt(status, "globalExecutionStop")) < Date.now() ? "TIMEOUT" : state;
 }

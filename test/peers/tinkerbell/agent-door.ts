@@ -13,7 +13,12 @@ export interface AgentDoor {
 
 const SERVICE = "/proto.WorkflowService";
 const STATES = ["UNSPECIFIED", "PENDING", "RUNNING", "FAILED", "TIMEOUT", "SUCCESS"];
-const HTTP_STATUS: Readonly<Record<string, number>> = { NOT_FOUND: 404, FAILED_PRECONDITION: 412, UNAVAILABLE: 503 };
+const HTTP_STATUS: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENT: 400,
+  NOT_FOUND: 404,
+  FAILED_PRECONDITION: 412,
+  UNAVAILABLE: 503,
+};
 
 export async function openAgentDoor(grpcUrl: string): Promise<AgentDoor> {
   const client = new GrpcClient(grpcUrl);
