@@ -1,4 +1,9 @@
 import { bootPlaneContract } from "./boot-plane.ts";
-import { labWorld } from "./kubernetes-world.ts";
+import { labWorldOfRights } from "./kubernetes-rights.ts";
 
-bootPlaneContract("the lab's API", () => labWorld("tinkerbell"));
+const { world, expectAllUsed } = labWorldOfRights("tinkerbell");
+
+bootPlaneContract("the lab's API", world);
+
+// What fleetd may do with Tinkerbell's kinds is what it does.
+expectAllUsed((resource) => resource.endsWith("tinkerbell.org"));

@@ -180,6 +180,25 @@ export function bootPlaneContract(peer: string, start: () => Promise<KubernetesW
       await port.remove("Workflow", "wf-8", uid, resourceVersion);
     });
 
+    it("moves a Machine's BMC, and deletes what it made of every kind", async () => {
+      await port.apply(machine("all-1", 9030));
+      const moved = machine("all-1", 9030);
+      await port.apply({ ...moved, spec: { connection: { ...moved.spec.connection, host: "192.0.2.12" } } });
+      await port.apply(hardware("all-1", 9030));
+      await port.create(workflow("all-1", 9030));
+      await port.create(job("all-1", 9030));
+      const made = await only(9030);
+      expect(made.machines[0]?.spec).toMatchObject({ connection: { host: "192.0.2.12" } });
+      for (const [kind, [object]] of [
+        ["Job", made.jobs],
+        ["Workflow", made.workflows],
+        ["Machine", made.machines],
+        ["Hardware", made.hardware],
+      ] as const)
+        await port.remove(kind, "all-1", object?.uid ?? "");
+      expect(await only(9030)).toEqual({ hardware: [], workflows: [], machines: [], jobs: [] });
+    });
+
     it("lists more objects than a page holds, and one device's alone", async () => {
       for (let id = 9011; id <= 9017; id += 1) await port.create(workflow(`wf-${id}`, id));
       const names = (await port.objects()).workflows.map(({ name }) => name);

@@ -1,4 +1,9 @@
-import { labWorld } from "./kubernetes-world.ts";
+import { labWorldOfRights } from "./kubernetes-rights.ts";
 import { recordsContract } from "./records.ts";
 
-recordsContract("the lab's API", () => labWorld("tinkerbell"));
+const { world, expectAllUsed } = labWorldOfRights("tinkerbell");
+
+recordsContract("the lab's API", world);
+
+// What fleetd may do with ConfigMaps is what it does.
+expectAllUsed((resource) => resource === "configmaps");

@@ -10,7 +10,9 @@ export function checkRedis(settings: Settings): Promise<Check[]> {
   if (url === undefined)
     return Promise.resolve([ok("redis", "none: the store is one process's memory, for one process alone")]);
   return looked("redis", "look whether FLEET_REDIS_URL names a Redis that is up", async () => {
-    const store = await connectRedis({ url });
+    // fleetd's own deadline is for work; here this process may be busy with other looks.
+    const timeoutMs = settings.FLEET_CALL_TIMEOUT_MS;
+    const store = await connectRedis({ url, commandTimeoutMs: timeoutMs, connectTimeoutMs: timeoutMs });
     try {
       const persistence = await store.redisPersistence();
       const reached = ok("redis", "answers");

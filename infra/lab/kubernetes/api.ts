@@ -170,7 +170,7 @@ export class LabApi {
     if (method === "POST" && kind === "subjectaccessreviews") {
       const attempt = { verb: "create", group, resource: kind, namespace: "", name: "" };
       const resource = { group, version: "v1", plural: kind, kind: "SubjectAccessReview", namespaced: false };
-      if (!this.#rbac.allows(user, attempt)) throw forbidden(user.name, "create", resource, "");
+      if (!this.#rbac.letsThrough(user, attempt)) throw forbidden(user.name, "create", resource, "");
       return { status: 201, body: { ...review, status: { allowed: this.#mayOther(review) } } };
     }
     if (method === "POST" && kind === "selfsubjectaccessreviews") {

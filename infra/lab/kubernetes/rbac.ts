@@ -38,12 +38,23 @@ const REVIEWS = ["selfsubjectreviews", "selfsubjectaccessreviews", "selfsubjectr
 /** The rights that the manifests of infra/kubernetes give, and those that every cluster has. */
 export class Rbac {
   readonly #grants: readonly Grant[];
+  /** Rights that a call was let through by, as `patch nodes` or `update certificatesigningrequests/approval.certificates.k8s.io`. */
+  readonly used = new Set<string>();
 
   constructor(kinds: "tinkerbell" | "cluster") {
     const file = new URL(`../../kubernetes/${MANIFESTS[kinds]}.yaml`, import.meta.url);
     const objects = parseAllDocuments(readFileSync(file, "utf8")).map((document): unknown => document.toJS());
     const bindings = objects.filter((object) => textAt(object, "kind").endsWith("Binding"));
     this.#grants = bindings.map((binding) => grantOf(binding, objects));
+  }
+
+  /** The same as `allows` of a call that is made now: what the manifests let through is remembered. */
+  letsThrough(user: User, attempt: Attempt): boolean {
+    const allowed = this.allows(user, attempt);
+    const { verb, group, resource } = attempt;
+    if (allowed && !user.groups.includes("system:masters"))
+      this.used.add(`${verb} ${resource}${group === "" ? "" : `.${group}`}`);
+    return allowed;
   }
 
   allows(user: User, attempt: Attempt): boolean {

@@ -83,6 +83,7 @@ async function serve(
     if (request.method === "POST") setFaults(faults, JSON.parse(text));
     return answer(response, 200, { ...faults });
   }
+  if (url.pathname === "/lab/uses") return answer(response, 200, { uses: [...rbac.used] });
   if (url.pathname === "/lab/lose" && request.method === "POST") {
     for (const plural of textsAt(JSON.parse(text), "plurals")) loseAll(api, plural);
     return answer(response, 200, {});

@@ -87,7 +87,7 @@ export function authorize(
     throw forbidden(user.name, verb, sub, name, namespace);
   }
   if (!user.groups.includes("system:nodes")) {
-    if (rbac.allows(user, { verb, group, resource: sub.plural, namespace, name })) return;
+    if (rbac.letsThrough(user, { verb, group, resource: sub.plural, namespace, name })) return;
     throw forbidden(user.name, verb, sub, name, namespace);
   }
   const self = user.name.replace(/^system:node:/, "");
@@ -108,7 +108,7 @@ export function authorize(
 export function authorizeApproval(user: User, request: KubernetesObject, resource: Resource, rbac: Rbac): void {
   const signer = textAt(request, "spec", "signerName");
   const attempt = { verb: "approve", group: resource.group, resource: "signers", namespace: "", name: signer };
-  if (rbac.allows(user, attempt)) return;
+  if (rbac.letsThrough(user, attempt)) return;
   const why = `user not permitted to approve requests with signerName ${JSON.stringify(signer)}`;
   throw forbidden(user.name, "update", resource, request.metadata.name, "", why);
 }
