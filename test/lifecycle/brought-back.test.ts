@@ -62,3 +62,27 @@ it("a record that is back from before its run was enabled, and Tinkerbell empty:
   expect(runs([...m.pass(), ...m.pass()])).toEqual([]);
   expect(m.record.run).toMatchObject({ phase: "ended", result: "stopped" });
 });
+
+describe("the fleet's memory is lost while a disk run is being started", () => {
+  it("row 9: its slot is taken again before anything is enabled", () => {
+    const m = new Model();
+    m.owner({ desiredAction: "wipe" }, request(1));
+    m.until("create-workflow");
+    m.fleet = { ...m.fleet, slots: [] };
+    const lines = m.pass();
+    expect(lines.indexOf("take-slot")).toBeGreaterThan(-1);
+    expect(lines.indexOf("take-slot")).toBeLessThan(lines.indexOf(`enable Workflow ${workflowOf("wipe", 1)}`));
+  });
+
+  it("row 9a: others have all slots by then: withdrawn, and the request waits for one", () => {
+    const m = new Model();
+    m.settings = { ...m.settings, maxDiskRuns: 1 };
+    m.owner({ desiredAction: "wipe" }, request(1));
+    m.until("create-workflow");
+    m.fleet = { ...m.fleet, slots: [{ deviceId: 99, run: "f99-wipe-1", sinceMs: m.nowMs }] };
+    expect(m.pass().filter((l) => l.startsWith("enable"))).toEqual([]);
+    expect([m.device.desiredAction, conditions(m)]).toEqual(["wipe", ["RequestWaits/slot"]]);
+    m.fleet = { ...m.fleet, slots: [] };
+    expect(m.pass()).toContain(`enable Workflow ${workflowOf("wipe", 1, 2)}`);
+  });
+});

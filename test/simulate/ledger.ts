@@ -141,6 +141,11 @@ export class Ledger {
     );
   }
 
+  /** NetBox and fleetd's own memory of the device both went back since: nothing is left that tells of it. */
+  wentBackAtAll(atMs: number, deviceId: number): boolean {
+    return this.lostSince(atMs, deviceId, "netbox") && this.lostSince(atMs, deviceId, "record", "records");
+  }
+
   /** Runs before an administrator's word for the very request: he wants it once more, whatever it came to. */
   enabledSinceWord(deviceId: number, requestId: string): readonly Enabled[] {
     const step = this.accepted.get(`${deviceId} ${requestId}`) ?? 0;

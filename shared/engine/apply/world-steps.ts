@@ -1,7 +1,8 @@
+import { touchesDisk } from "../../fleet/record.ts";
 import { freeSlot, takeSlot } from "../../fleet/slots.ts";
 import type { Step } from "../../fleet/step.ts";
 import { PortError } from "../../ports/error.ts";
-import { loadRecord, updateFleet } from "../records.ts";
+import { loadFleet, loadRecord, updateFleet } from "../records.ts";
 import type { World } from "../world.ts";
 
 /** Steps that need no memory of the ones before them; `put-record` and `patch-device` do, and live in index.ts. */
@@ -16,6 +17,9 @@ async function enable(
   const { record } = await loadRecord(world.records, { id: deviceId, name: "" });
   if (record.run?.name !== step.name || record.run.phase !== "starting")
     throw new PortError("conflict", "records", `the record does not want ${step.name} any more`);
+  const { fleet } = await loadFleet(world);
+  if (touchesDisk(record.run.kind) && !fleet.slots.some((s) => s.deviceId === deviceId && s.run === step.name))
+    throw new PortError("conflict", "records", `${step.name} has no slot any more`);
   await world.bootPlane.enableWorkflow(step.name, step.uid, step.resourceVersion);
 }
 

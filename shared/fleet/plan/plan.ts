@@ -103,7 +103,8 @@ function keepSlot(d: Draft, startsSoon: boolean): void {
   const slot = d.o.fleet.slots.find((s) => s.deviceId === deviceId);
   const { run, retire: retiring } = d.record;
   const needed = isUnfinished(run) && touchesDisk(run.kind);
-  if (slot === undefined && needed && run === d.o.record.run)
+  // One that was never enabled asks for a slot as all others do.
+  if (slot === undefined && needed && run.enabledAtMs !== null && run === d.o.record.run)
     d.effect({ do: "take-slot", deviceId, run: run.name, unlimited: true });
   if (slot === undefined || startsSoon || needed) return;
   if (retiring !== null && retiring.offlineAtMs === null && retiring.erasedAtMs !== null) return;

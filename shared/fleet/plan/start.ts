@@ -130,6 +130,19 @@ export function tryStart(d: Draft, kind: RunKind, request: Request, atAdmission:
   d.again();
 }
 
+/** The fleet's memory was lost: others may have the slots by now. */
+function takeSlotAgain(d: Draft, run: Run, { free, unlimited }: { free: boolean; unlimited: boolean }): void {
+  if (free) d.effect({ do: "take-slot", deviceId: d.o.device.id, run: run.name, unlimited });
+  else
+    endRun(d, run, {
+      state: "WITHDRAWN",
+      atMs: d.o.nowMs,
+      action: null,
+      detail: "its slot was lost, and none is free",
+    });
+  d.again();
+}
+
 /** Row 3 from `starting` on, whichever of its steps is not visible yet; row 9a where a gate fails in between. */
 export function continueStart(d: Draft): void {
   const { o } = d;
@@ -155,6 +168,10 @@ export function continueStart(d: Draft): void {
     d.set({ lastRequests: usedUp(d.record, run) });
     endRun(d, run, { state: "STOPPED", atMs: o.nowMs, action: null, detail: "its Workflow is gone" });
     return d.again();
+  }
+  if (touchesDisk(run.kind) && (own === undefined || own.disabled)) {
+    const slot = slotFree(d, run.kind, run.name, run.verdictAtMs !== null);
+    if (!slot.own) return takeSlotAgain(d, run, slot);
   }
   if (own === undefined) {
     const hardware = o.bootPlane.hardware.find((h) => h.name === objectName(o.device.id));

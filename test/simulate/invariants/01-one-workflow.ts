@@ -10,12 +10,9 @@ export const oneWorkflow: Invariant = {
     const own = sim.ledger.enabledSinceWord(deviceId, requestId);
     const before = own.filter((e) => e.workflow.requestId === requestId);
     const same = before.filter((e) => e.workflow.kind === kind);
-    const lostSince: typeof sim.ledger.lostSince = (...args) => sim.ledger.lostSince(...args);
     if (kind !== "retire") {
       const firstMs = Math.min(...same.map((e) => e.atMs));
-      // With NetBox and its own memory both gone back, nothing is left that says so.
-      const bothBack = lostSince(firstMs, deviceId, "netbox") && lostSince(firstMs, deviceId, "record", "records");
-      if (same.length === 0 || bothBack) return null;
+      if (same.length === 0 || sim.ledger.wentBackAtAll(firstMs, deviceId)) return null;
       return `${name} is enabled after ${same.map((e) => e.workflow.name).join(", ")}`;
     }
     const ended = succeeded.find((s) => !s.late && same.some((e) => e.workflow.uid === s.workflow.uid));

@@ -17,8 +17,7 @@ export const oldRequests: Invariant = {
           e.requestAtMs >= requestAtMs &&
           !(workflow.kind === "retire" && e.workflow.requestId === workflow.requestId),
       );
-    return later === undefined
-      ? null
-      : `${workflow.name} is enabled for a request not newer than that of ${later.workflow.name}`;
+    if (later === undefined || sim.ledger.wentBackAtAll(later.atMs, workflow.deviceId)) return null;
+    return `${workflow.name} is enabled for a request not newer than that of ${later.workflow.name}`;
   },
 };
