@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { hookSignatureFits } from "../../shared/runtime/auth.ts";
 import type { NetBoxFixture } from "./netbox.ts";
 import { type Owner, ownerOf, type Row } from "./netbox-owner.ts";
 import { type Receiver, startReceiver } from "./netbox-receiver.ts";
@@ -73,6 +74,9 @@ export function netboxWebhooksContract(make: () => Promise<NetBoxFixture>): void
         .digest("hex");
       expect(got?.headers["x-hook-signature"]).toBe(signature);
       expect(got?.headers["content-type"]).toBe("application/json");
+      // fleetd's own check takes these very bytes, and no others.
+      const fits = (text: string) => hookSignatureFits(Buffer.from(text), signature, SECRET);
+      expect([fits(got?.body ?? ""), fits(`${got?.body} `)]).toEqual([true, false]);
       const [body] = bodies();
       expect(body).toMatchObject({
         event: "updated",
@@ -84,6 +88,7 @@ export function netboxWebhooksContract(make: () => Promise<NetBoxFixture>): void
       // Selections as that version reads them: an object from 4.7 on.
       const [row] = (await owner.must("GET", `/api/dcim/devices/?id=${id}`)).results as Row[];
       expect(body.data.custom_fields).toEqual(row?.custom_fields);
+      expect(Math.abs(Date.parse(body.timestamp) - Date.now())).toBeLessThan(LONG_MS);
       expect(body.data.last_updated).toBe((await at.port.device(id))?.lastUpdated);
       // What was never set is not in a snapshot at all.
       expect(body.snapshots.prechange.custom_fields).not.toHaveProperty("desired_action");
