@@ -12,11 +12,17 @@ import { probe } from "./probe.ts";
 import { type KubernetesRight, manifestRights, rightText } from "./rights.ts";
 import { serverChecks } from "./times.ts";
 
+/** The settings that this looks by. */
+export type KubernetesSettings = Pick<
+  Settings,
+  "FLEET_TINKERBELL_KUBECONFIG" | "FLEET_TINKERBELL_NAMESPACE" | "FLEET_CLUSTER_KUBECONFIG" | "FLEET_CALL_TIMEOUT_MS"
+>;
+
 type Manifest = "tinkerbell-rbac" | "workload-rbac";
 const REVIEWS = "/apis/authorization.k8s.io/v1";
 
 /** Both Kubernetes APIs: reached, certificate and clock, every right of the manifests, and who else approves. */
-export async function checkKubernetes(settings: Settings): Promise<Check[]> {
+export async function checkKubernetes(settings: KubernetesSettings): Promise<Check[]> {
   const [tinkerbell, cluster] = await Promise.all([
     checkApi("tinkerbell", settings.FLEET_TINKERBELL_KUBECONFIG, "tinkerbell-rbac", settings),
     checkApi("cluster", settings.FLEET_CLUSTER_KUBECONFIG, "workload-rbac", settings),
@@ -28,7 +34,7 @@ async function checkApi(
   name: string,
   kubeconfigFile: string,
   manifest: Manifest,
-  settings: Settings,
+  settings: KubernetesSettings,
 ): Promise<Check[]> {
   const timeoutMs = settings.FLEET_CALL_TIMEOUT_MS;
   const reached = await looked(name, `look at ${kubeconfigFile} and whether the API is up`, async () => {
