@@ -18,6 +18,11 @@ export async function applyManifests(admin: LabClient, file: string): Promise<vo
   for (const document of parseAllDocuments(readFileSync(file, "utf8"))) await make(admin, document.toJS());
 }
 
+/** A namespace, which no manifest of ours makes. */
+export async function applyNamespace(admin: LabClient, name: string): Promise<void> {
+  await make(admin, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+}
+
 /** Tinkerbell's CRDs, and waits until each is served. */
 export async function applyDefinitions(admin: LabClient): Promise<void> {
   const files = readdirSync(CRDS).filter((name) => name.endsWith(".yaml"));

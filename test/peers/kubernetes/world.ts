@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { clientOf, LabClient } from "../../../infra/lab/kubernetes/client.ts";
 import type { KubernetesWorld } from "../../contracts/kubernetes-world.ts";
-import { applyDefinitions, applyManifests } from "./apply.ts";
+import { applyDefinitions, applyManifests, applyNamespace } from "./apply.ts";
 import { startFaultProxy } from "./fault-proxy.ts";
 import { CLUSTER_CONTROLLERS, type RealKubernetes, startKubernetes, TINKERBELL_CONTROLLERS } from "./start.ts";
 
@@ -25,6 +25,7 @@ export async function startCluster(kinds: "tinkerbell" | "cluster"): Promise<Rea
   const folder = mkdtempSync(join(tmpdir(), `fleetd-peer-${kinds}-`));
   const api = await startKubernetes(join(folder, kinds), { controllers: CONTROLLERS[kinds] });
   const { client: admin } = clientOf(api.adminKubeconfig);
+  if (kinds === "tinkerbell") await applyNamespace(admin, NAMESPACE);
   await applyManifests(admin, `infra/kubernetes/${MANIFESTS[kinds]}.yaml`);
   if (kinds === "tinkerbell") await applyDefinitions(admin);
   let worlds = 0;
