@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { argumentsOf, inputFault, leave, stateFault } from "./arguments.ts";
-import { type Lab, NAMESPACE, ROLE, startLab } from "./world/lab.ts";
+import { type Lab, startLab } from "./world/lab.ts";
+import { NAMESPACE, ROLE } from "./world/peers.ts";
 
 const PASS_EVERY_MS = 1_000;
 

@@ -52,6 +52,7 @@ export class LabMachines {
       if (this.#machines.has(spec.name)) throw new Error(`there is a machine ${spec.name}`);
       const machine = new LabMachine(this.site, spec, await this.#openTpm(spec.name));
       this.#machines.set(spec.name, machine);
+      if (spec.bmcHost?.startsWith("127.")) await this.bmcs.openAddress(spec.bmcHost);
       if (spec.bmcHost !== undefined) this.#faults.set(spec.name, this.bmcs.add(spec.bmcHost, machine));
       return machine;
     });

@@ -11,7 +11,7 @@ const EDIT_EVERY_MS = 250;
  */
 export async function whileOwnerEdits(s: Stage, name: string, work: () => Promise<void>): Promise<void> {
   const path = `/api/dcim/devices/${s.owner.id(name)}/`;
-  await s.owner.call("POST", "/lab/faults", { mode: "ok", windowMs: WINDOW_MS });
+  await s.owner.holdOldRows(WINDOW_MS);
   let ended = false;
   let lost = 0;
   let taken = 0;
@@ -35,7 +35,7 @@ export async function whileOwnerEdits(s: Stage, name: string, work: () => Promis
   } finally {
     ended = true;
     await edits;
-    await s.owner.call("POST", "/lab/faults", { mode: "ok" });
+    await s.owner.holdOldRows(0);
   }
   s.check(
     name,

@@ -25,10 +25,12 @@ export interface MachineOrder {
 /** The lab's hand on its machines: power buttons, cables, other people's firmware. */
 export class MachineDoor {
   readonly #url: string;
+  readonly #bmcPrefix: string;
   #names: string[] = [];
 
-  constructor(url: string) {
+  constructor(url: string, bmcPrefix: string) {
     this.#url = url;
+    this.#bmcPrefix = bmcPrefix;
   }
 
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -55,7 +57,7 @@ export class MachineDoor {
       switchPort: { chassisMac: "02:00:5e:00:00:00", systemName: "sw-000", port: order.port },
       firmware: order.firmware ?? "good",
       bootOrder: ["disk", "pxe"],
-      ...(order.withBmc ? { bmcHost: `10.78.0.${order.number}` } : {}),
+      ...(order.withBmc ? { bmcHost: `${this.#bmcPrefix}.0.${order.number}` } : {}),
     });
     this.#names.push(order.name);
     return state;

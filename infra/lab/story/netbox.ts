@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Lab } from "../world/lab.ts";
-import { ROLE } from "../world/lab.ts";
+import { type BmcKind, ROLE } from "../world/peers.ts";
 import type { Teller } from "./teller.ts";
 
 export type Row = Readonly<Record<string, unknown>> & { readonly id: number };
@@ -19,18 +19,24 @@ export interface Declaration {
 /** An owner at NetBox: declares machines, asks for actions, reads the journal. All by NetBox's own API. */
 export class OwnerAtNetBox {
   readonly #url: string;
-  readonly #token: string;
+  readonly #authorization: string;
+  readonly #bmc: BmcKind;
+  readonly #obeys: boolean;
   readonly ids = new Map<string, number>();
 
   constructor(lab: Lab) {
     this.#url = lab.urls.netbox;
-    this.#token = lab.material.ownerToken;
+    const token = lab.material.ownerToken;
+    // A token of NetBox's second kind names itself.
+    this.#authorization = `${token.startsWith("nbt_") ? "Bearer" : "Token"} ${token}`;
+    this.#bmc = lab.peers.bmc;
+    this.#obeys = lab.peers.obeys;
   }
 
   async call(method: string, path: string, body?: unknown): Promise<unknown> {
     const response = await fetch(`${this.#url}${path}`, {
       method,
-      headers: { authorization: `Token ${this.#token}`, "content-type": "application/json" },
+      headers: { authorization: this.#authorization, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -42,7 +48,7 @@ export class OwnerAtNetBox {
   async patchIfMatch(path: string, body: unknown, etag: string): Promise<boolean> {
     const response = await fetch(`${this.#url}${path}`, {
       method: "PATCH",
-      headers: { authorization: `Token ${this.#token}`, "content-type": "application/json", "if-match": etag },
+      headers: { authorization: this.#authorization, "content-type": "application/json", "if-match": etag },
       body: JSON.stringify(body),
     });
     if (!response.ok && response.status !== 412) throw new Error(`NetBox: PATCH ${path}: ${response.status}`);
@@ -66,7 +72,7 @@ export class OwnerAtNetBox {
         fleet_class: "talos-worker",
         install_disk: "nvme0n1",
         install_disk_serial: d.diskSerial,
-        bmc_type: d.withBmc ? "redfish" : null,
+        bmc_type: d.withBmc ? this.#bmc.type : null,
         approved_eks: d.eks,
       },
     });
@@ -82,7 +88,7 @@ export class OwnerAtNetBox {
         assigned_object_id: at,
       });
     const primary = await address(host.id, `10.77.0.${d.number}/24`);
-    const outOfBand = await address(management.id, `10.78.0.${d.number}/16`);
+    const outOfBand = await address(management.id, `${this.#bmc.prefix}.0.${d.number}/16`);
     await this.call("PATCH", `/api/dcim/devices/${device.id}/`, {
       primary_ip4: primary.id,
       ...(d.withBmc ? { oob_ip: outOfBand.id } : {}),
@@ -127,7 +133,18 @@ export class OwnerAtNetBox {
 
   /** Another client's save of a row that it read earlier: NetBox rewrites the whole row. */
   async saveOldRow(name: string): Promise<void> {
-    await this.call("POST", `/lab/save-old-row/${this.id(name)}`, { back: 1 });
+    const id = this.id(name);
+    if (this.#obeys) return void (await this.call("POST", `/lab/save-old-row/${id}`, { back: 1 }));
+    const query = `changed_object_id=${id}&changed_object_type=dcim.device&action=update&user=fleetd&limit=1`;
+    const page = (await this.call("GET", `/api/core/object-changes/?${query}`)) as { results: Row[] };
+    const before = page.results[0]?.prechange_data as { readonly custom_fields?: unknown } | undefined;
+    if (before === undefined) throw new Error("fleetd has written nothing yet");
+    await this.call("PATCH", `/api/dcim/devices/${id}/`, { custom_fields: before.custom_fields });
+  }
+
+  /** Makes the time long in which a write without If-Match holds an old row, where that can be asked for; 0 ends it. */
+  async holdOldRows(windowMs: number): Promise<void> {
+    if (this.#obeys) await this.call("POST", "/lab/faults", { mode: "ok", ...(windowMs > 0 && { windowMs }) });
   }
 
   /** Tells each new JournalEntry of the fleet until stopped; returns how to stop. */

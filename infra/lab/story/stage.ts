@@ -38,7 +38,7 @@ export class Stage {
     this.lab = lab;
     this.teller = teller;
     this.owner = new OwnerAtNetBox(lab);
-    this.machines = new MachineDoor(lab.urls.machines);
+    this.machines = new MachineDoor(lab.urls.machines, lab.peers.bmc.prefix);
   }
 
   /** Something that a person or the outside world does. */

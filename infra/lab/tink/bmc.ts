@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { at, type JsonObject, objectOf, textAt } from "../kubernetes/json.ts";
@@ -32,6 +32,8 @@ export interface LabBmcs {
   readonly url: string;
   /** Adds the BMC at an address; returns its faults, to be changed in place. */
   add(host: string, machine: PowerHooks): BmcFaults;
+  /** Listens at another loopback address too, where each BMC has one of its own as in a rack. */
+  openAddress(host: string): Promise<void>;
   /** Every call that a BMC got, oldest first: method and parameters. */
   calls(host: string): readonly { readonly method: string; readonly params: JsonObject }[];
   close(): Promise<void>;
@@ -47,13 +49,23 @@ interface Bmc {
 /** Starts one HTTP server with a BMC a machine, in bmclib's RPC: POST / {id, host, method, params}. */
 export async function startLabBmcs(options: { readonly port?: number } = {}): Promise<LabBmcs> {
   const bmcs = new Map<string, Bmc>();
-  const server = createServer((request, response) => {
-    serve(bmcs, request, response).catch(() => response.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const servers: Server[] = [];
+  const open = (host: string, port: number) => {
+    const server = createServer((request, response) => {
+      serve(bmcs, request, response).catch(() => response.destroy());
+    });
+    servers.push(server);
+    return new Promise<number>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+    });
+  };
+  const port = await open("127.0.0.1", options.port ?? 0);
   return {
     url: `http://127.0.0.1:${port}/`,
+    async openAddress(host) {
+      await open(host, port);
+    },
     add(host, machine) {
       const faults: BmcFaults = {
         slowMs: 0,
@@ -68,11 +80,14 @@ export async function startLabBmcs(options: { readonly port?: number } = {}): Pr
       return faults;
     },
     calls: (host) => bmcs.get(host)?.calls ?? [],
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async close() {
+      for (const server of servers) {
+        await new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        });
+      }
+    },
   };
 }
 

@@ -17,6 +17,9 @@ export interface FleetdEnvInput {
   readonly devicePort: number;
   readonly adminPort: number;
   readonly metricsPort: number;
+  readonly bmcPort: number;
+  /** The first two bytes of the BMCs' addresses. */
+  readonly bmcPrefix: string;
   readonly redisUrl: string | null;
 }
 
@@ -38,7 +41,8 @@ export function fleetdEnv(paths: LabPaths, input: FleetdEnvInput): Record<string
     FLEET_CA_KEY_FILE: paths.issuer.key,
     FLEET_CA_CHAIN_FILE: paths.issuer.chain,
     FLEET_TRUST_DOMAIN: "lab.example",
-    FLEET_BMC_NETWORKS: "10.78.0.0/16",
+    FLEET_BMC_NETWORKS: `${input.bmcPrefix}.0.0/16`,
+    FLEET_BMC_RPC_PORT: String(input.bmcPort),
     FLEET_TOOLS_IMAGE: "registry.lab/tink-reprovision-tools:1",
     FLEET_DEVICE_URL: `https://127.0.0.1:${input.devicePort}`,
     FLEET_DEVICE_ADDRESS: `127.0.0.1:${input.devicePort}`,

@@ -7,7 +7,13 @@ import type { LabPaths } from "./paths.ts";
 export function machinesOptions(
   paths: LabPaths,
   material: Material,
-  at: { readonly bmcPort: number; readonly tinkUrl: string; readonly deviceUrl: string; readonly swtpm: boolean },
+  at: {
+    readonly bmcPort: number;
+    readonly tinkUrl: string;
+    readonly deviceUrl: string;
+    readonly swtpm: boolean;
+    readonly attestTries: number;
+  },
 ): unknown {
   const authorities = {
     good: paths.at("tls/secure-boot-operator.pem"),
@@ -25,7 +31,7 @@ export function machinesOptions(
     authorities,
     hookosCommandLine: `console=tty0 ${HOOKOS_MARKER} fleet_attest_url=${at.deviceUrl} tinkerbell_tls=true`,
     osCommandLine: `talos.platform=metal ${OS_MARKER}`,
-    attestTries: 5,
+    attestTries: at.attestTries,
     attestGapSeconds: 1,
     configGapMs: 200,
     configMaxGapMs: 1_000,

@@ -28,6 +28,10 @@ export function labPaths(stateFolder: string) {
     profiles: at("profiles"),
     evidence: at("evidence"),
     spireNodes: at("spire-nodes.json"),
+    adminKubeconfig: {
+      tinkerbell: at("secrets/tinkerbell-admin.kubeconfig"),
+      cluster: at("secrets/cluster-admin.kubeconfig"),
+    },
     kubeconfig: { tinkerbell: at("secrets/tinkerbell.kubeconfig"), cluster: at("secrets/cluster.kubeconfig") },
   };
 }

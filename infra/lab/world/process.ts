@@ -9,6 +9,14 @@ export interface LabProcess {
   readonly url: string;
   readonly child: ChildProcess;
   stop(): Promise<void>;
+  /** SIGKILL: it gets no chance to end anything. */
+  kill(): Promise<void>;
+}
+
+export interface ProcessOptions {
+  readonly log: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly onLine?: (line: string) => void;
 }
 
 const READY_MS = 60_000;
@@ -31,7 +39,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
 export async function startProcess(
   name: string,
   command: readonly string[],
-  options: { readonly log: string; readonly env?: NodeJS.ProcessEnv; readonly onLine?: (line: string) => void },
+  options: ProcessOptions,
 ): Promise<LabProcess> {
   const [file = "", ...args] = command;
   const child = spawn(file, args, { env: options.env ?? process.env, stdio: ["ignore", "pipe", "pipe"] });
@@ -69,5 +77,10 @@ export async function startProcess(
     stopping = true;
     return stopChild(child);
   };
-  return { name, pid: child.pid ?? 0, url, child, stop };
+  const kill = async () => {
+    stopping = true;
+    const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+    if (child.kill("SIGKILL")) await gone;
+  };
+  return { name, pid: child.pid ?? 0, url, child, stop, kill };
 }

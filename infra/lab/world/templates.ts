@@ -9,8 +9,8 @@ interface Template {
   readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 
-/** Gives Tinkerbell's API the very Templates that production uses, and the BMC Secret of the lab. */
-export async function applyTemplates(client: LabClient, namespace: string): Promise<string[]> {
+/** Gives Tinkerbell's API the very Templates that production uses, and the BMC Secret of a type. */
+export async function applyTemplates(client: LabClient, namespace: string, bmcType: string): Promise<string[]> {
   const names: string[] = [];
   for (const file of readdirSync(TEMPLATES).filter((f) => f.endsWith(".yaml"))) {
     const template = parse(readFileSync(new URL(file, TEMPLATES), "utf8")) as Template;
@@ -23,7 +23,7 @@ export async function applyTemplates(client: LabClient, namespace: string): Prom
   await client.call("POST", `/api/v1/namespaces/${namespace}/secrets`, {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { name: "bmc-redfish", namespace },
+    metadata: { name: `bmc-${bmcType}`, namespace },
     type: "Opaque",
     data: { username: Buffer.from("lab").toString("base64"), password: Buffer.from("lab").toString("base64") },
   });

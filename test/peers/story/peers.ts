@@ -1,0 +1,88 @@
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { secretPaths } from "../../../infra/fleetctl/netbox/setup.ts";
+import { clientOf } from "../../../infra/lab/kubernetes/client.ts";
+import { NAMESPACE, type Peers, type PeersInput, ROLE } from "../../../infra/lab/world/peers.ts";
+import { run as fleetctl } from "../../infra/fleetctl/cli.ts";
+import { applyDefinitions, applyManifests } from "../kubernetes/apply.ts";
+import { CLUSTER_CONTROLLERS, startKubernetes, TINKERBELL_CONTROLLERS } from "../kubernetes/start.ts";
+import { prepareNetBox } from "../netbox/prepare.ts";
+import { startNetBox } from "../netbox/start.ts";
+import { startRedis } from "../redis/start.ts";
+import { startTinkerbell } from "../tinkerbell/start.ts";
+
+/**
+ * The story's peers, all real: NetBox set up by `fleetctl netbox setup` and its queue's Redis beside the store's, two
+ * Kubernetes clusters where fleetd has the rights of infra/kubernetes, Tinkerbell.
+ */
+export function realPeers(): Peers {
+  const stops: (() => Promise<void>)[] = [];
+  return {
+    // BMCs at loopback addresses of their own, which Rufio's RPC provider reaches.
+    bmc: { type: "rpc", prefix: "127.78" },
+    obeys: false,
+    async start(input) {
+      const { paths } = input;
+      const [netbox] = await Promise.all([
+        startOwnersNetBox(input, stops),
+        startApi(input, "tinkerbell", stops),
+        startApi(input, "cluster", stops),
+      ]);
+      const redis = input.found.redis;
+      if (redis === null) throw new Error("redis-server is missing: apt install redis-server");
+      const store = await startRedis(redis, paths.at("logs"), "store");
+      stops.push(() => store.stop());
+      return { ...netbox, redisUrl: store.url };
+    },
+    async startTink({ paths }) {
+      const tinkerbell = await startTinkerbell(paths.at("logs"), {
+        kubeconfigFile: paths.adminKubeconfig.tinkerbell,
+        namespace: NAMESPACE,
+        powerCheckInterval: "2s",
+      });
+      stops.push(tinkerbell.stop);
+      return tinkerbell.url;
+    },
+    async stop() {
+      for (const stop of stops.reverse()) await stop();
+    },
+  };
+}
+
+async function startApi(
+  { paths }: PeersInput,
+  kinds: "tinkerbell" | "cluster",
+  stops: (() => Promise<void>)[],
+): Promise<void> {
+  const controllers = kinds === "cluster" ? CLUSTER_CONTROLLERS : TINKERBELL_CONTROLLERS;
+  const api = await startKubernetes(paths.at(`kubernetes-${kinds}`), { controllers });
+  stops.push(api.stop);
+  copyFileSync(api.adminKubeconfig, paths.adminKubeconfig[kinds]);
+  api.writeKubeconfig(paths.kubeconfig[kinds], "fleetd", [], NAMESPACE);
+  const { client } = clientOf(api.adminKubeconfig);
+  await applyManifests(client, `infra/kubernetes/${kinds === "cluster" ? "workload" : "tinkerbell"}-rbac.yaml`);
+  if (kinds === "tinkerbell") await applyDefinitions(client);
+  client.close();
+}
+
+async function startOwnersNetBox(
+  { paths, adminUrl }: PeersInput,
+  stops: (() => Promise<void>)[],
+): Promise<{ readonly netboxUrl: string; readonly ownerToken: string }> {
+  const folder = paths.at("netbox");
+  mkdirSync(folder, { recursive: true });
+  // PostgreSQL is another account where we are root, and has to pass.
+  const netbox = await startNetBox(folder);
+  stops.push(netbox.stop);
+  const tokenFile = join(folder, "admin-token");
+  writeFileSync(tokenFile, netbox.adminToken, { mode: 0o600 });
+  const secrets = join(folder, "secrets");
+  const hook = ["--webhook-url", `${adminUrl}/webhooks/netbox`, "--webhook-ca", paths.tls.ca];
+  const env = { FLEETCTL_NETBOX_URL: netbox.url, FLEETCTL_NETBOX_TOKEN_FILE: tokenFile };
+  const { code, out, err } = await fleetctl(["netbox", "setup", ...hook, "--secrets", secrets, "--apply"], env);
+  if (code !== 0) throw new Error(`fleetctl netbox setup: ended with ${code}\n${out}\n${err}`);
+  copyFileSync(secretPaths(secrets).token, paths.secrets.fleetd);
+  copyFileSync(secretPaths(secrets).webhook, paths.secrets.webhook);
+  await prepareNetBox(netbox.url, netbox.adminToken, ROLE);
+  return { netboxUrl: netbox.url, ownerToken: netbox.adminToken };
+}

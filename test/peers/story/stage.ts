@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { tellFleetdLine } from "../../../infra/lab/story/events.ts";
+import { Stage } from "../../../infra/lab/story/stage.ts";
+import { Teller } from "../../../infra/lab/story/teller.ts";
+import { startLab } from "../../../infra/lab/world/lab.ts";
+import { realPeers } from "./peers.ts";
+
+/** The story's stage among real peers, and what was told on it. */
+export interface RealStage {
+  readonly stage: Stage;
+  /** The last lines, for a failure's message. */
+  tail(): string;
+  stop(): Promise<void>;
+}
+
+const TAIL_LINES = 60;
+
+/** Starts all peers, fleetd and the machines; a pass each second. */
+export async function realStage(more: { readonly attestTries?: number } = {}): Promise<RealStage> {
+  const state = mkdtempSync(join(process.env.FLEETD_PEERS_TMP ?? tmpdir(), "fleetd-story-"));
+  const teller = new Teller(new Writable({ write: (_chunk, _encoding, done) => done() }), true);
+  const lab = await startLab({
+    state,
+    classes: "infra/lab/defaults/classes.json",
+    profiles: null,
+    passEveryMs: 1_000,
+    onFleetdLine: (line) => tellFleetdLine(teller, line),
+    peers: realPeers(),
+    ...more,
+  });
+  const stage = new Stage(lab, teller);
+  const stops = [stage.owner.followJournal(teller), stage.machines.follow(teller)];
+  return {
+    stage,
+    tail: () =>
+      teller.lines
+        .slice(-TAIL_LINES)
+        .map((line) => `${line.at} ${line.device} ${line.kind} ${line.text}`)
+        .join("\n"),
+    async stop() {
+      for (const stop of stops) await stop();
+      await lab.stop();
+      if (process.env.FLEETD_PEERS_TMP === undefined) rmSync(state, { recursive: true, force: true });
+    },
+  };
+}
