@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createNetBox } from "../../shared/adapters/netbox/netbox.ts";
+import { hookSignatureFits } from "../../shared/runtime/auth.ts";
 import { run } from "../infra/fleetctl/cli.ts";
 import { type Owner, ownerOf, type Row } from "./netbox-owner.ts";
+import { startReceiver } from "./netbox-receiver.ts";
 
 export interface BareNetBox {
   readonly url: string;
@@ -21,7 +23,7 @@ export function netboxSetupContract(bare: () => Promise<BareNetBox>): void {
     const secrets = join(folder, "secrets");
     const hook = "https://fleetd.example:8444/webhooks/netbox";
     const setup = (...more: string[]) =>
-      run(["netbox", "setup", "--webhook-url", hook, "--secrets", secrets, ...more], env);
+      run(["netbox", "setup", "--secrets", secrets, "--webhook-url", hook, ...more], env);
     const planned = async (...more: string[]) => {
       const { code, out } = await setup("--json", ...more);
       return {
@@ -144,6 +146,38 @@ export function netboxSetupContract(bare: () => Promise<BareNetBox>): void {
         expect.arrayContaining(["provision", "attest", "polish", "wipe"]),
       );
       expect((await planned()).steps).toEqual([]);
+    });
+
+    it("made a webhook that tells of the fleet's devices, of their end too, and of no others, signed", async () => {
+      const receiver = await startReceiver();
+      const there = ["--webhook-url", receiver.url, "--apply"];
+      expect((await setup(...there)).code).toBe(0);
+      const named = (name: string) => ({ name, slug: name });
+      const site = await owner.must("POST", "/api/dcim/sites/", named("hook-site"));
+      const maker = await owner.must("POST", "/api/dcim/manufacturers/", named("hook-maker"));
+      const model = { manufacturer: maker.id, model: "hook-model", slug: "hook-model" };
+      const type = await owner.must("POST", "/api/dcim/device-types/", model);
+      const other = await owner.must("POST", "/api/dcim/device-roles/", { ...named("hook-role"), color: "9e9e9e" });
+      const make = async (name: string, role: unknown) => {
+        const body = { name, role, site: site.id, device_type: type.id };
+        return `/api/dcim/devices/${(await owner.must("POST", "/api/dcim/devices/", body)).id}/`;
+      };
+      const paths = [await make("hook-switch", other.id), await make("hook-node", { slug: "fleet-node" })];
+      for (const path of paths) await owner.must("PATCH", path, { serial: "H-1" });
+      for (const path of paths) await owner.call("DELETE", path);
+      await expect.poll(() => receiver.got.length, { timeout: 30_000 }).toBe(3);
+      const bodies = receiver.got.map(({ body }) => JSON.parse(body));
+      expect(bodies.map(({ event, data }) => `${event} ${data.name}`)).toEqual([
+        "created hook-node",
+        "updated hook-node",
+        "deleted hook-node",
+      ]);
+      for (const { body, headers } of receiver.got) {
+        const signature = headers["x-hook-signature"]?.toString();
+        expect(hookSignatureFits(new TextEncoder().encode(body), signature, contents("webhook-secret"))).toBe(true);
+      }
+      await receiver.close();
+      expect((await setup("--apply")).code).toBe(0);
     });
 
     it("refuses a desired_action that fills itself", async () => {
