@@ -1,7 +1,11 @@
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { listAt, textAt, textsAt } from "./json.ts";
-import type { User } from "./users.ts";
+
+interface Subject {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
 
 /** What somebody wants to do, in the words of an RBAC rule. */
 export interface Attempt {
@@ -49,7 +53,7 @@ export class Rbac {
   }
 
   /** The same as `allows` of a call that is made now: what the manifests let through is remembered. */
-  letsThrough(user: User, attempt: Attempt): boolean {
+  letsThrough(user: Subject, attempt: Attempt): boolean {
     const allowed = this.allows(user, attempt);
     const { verb, group, resource } = attempt;
     if (allowed && !user.groups.includes("system:masters"))
@@ -57,7 +61,7 @@ export class Rbac {
     return allowed;
   }
 
-  allows(user: User, attempt: Attempt): boolean {
+  allows(user: Subject, attempt: Attempt): boolean {
     if (user.groups.includes("system:masters")) return true;
     if (user.groups.includes("system:authenticated") && REVIEWS.includes(attempt.resource)) return true;
     return this.#grants.some(

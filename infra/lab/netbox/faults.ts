@@ -19,16 +19,22 @@ export interface FaultOrder {
   readonly windowMs?: number;
 }
 
+/** Of the server's six some have not been asked meanwhile. */
+const STALE_THREADS = 3;
 const modes = ["ok", "down", "database-down", "slow", "slow-answer", "lost-answer", "lost-write"];
 
 export class Faults {
   #order: FaultOrder = { mode: "ok" };
   #left = Number.POSITIVE_INFINITY;
+  /** Threads of the server whose connection to the database is of before its restart: each fails one call more. */
+  #stale = 0;
+  #calls = 0;
 
   /** Returns false for an order that is not one. */
   set(order: unknown): boolean {
     const mode = typeof order === "object" && order !== null && "mode" in order ? order.mode : undefined;
     if (typeof mode !== "string" || !modes.includes(mode)) return false;
+    if (this.#order.mode === "database-down" && mode === "ok") this.#stale = STALE_THREADS;
     this.#order = order as FaultOrder;
     this.#left = this.#order.times ?? Number.POSITIVE_INFINITY;
     return true;
@@ -38,6 +44,10 @@ export class Faults {
   take(method: string, path: string): FaultOrder {
     const order = this.#order;
     const meant = (order.method ?? method) === method && path.startsWith(order.path ?? "");
+    if (order.mode === "ok" && this.#stale > 0 && ++this.#calls % 2 === 0) {
+      this.#stale--;
+      return { mode: "database-down" };
+    }
     if (order.mode === "ok" || !meant || this.#left <= 0) return { mode: "ok" };
     this.#left--;
     return order;

@@ -7,6 +7,9 @@ import { changeStatus, conditionOf, withCondition } from "./status-writer.ts";
 
 const DESIRED: Readonly<Record<string, string>> = { on: "on", off: "off", soft: "off", cycle: "on", reset: "on" };
 
+const SET_BOOT = "failed to set boot device";
+const SET_POWER = "failed to set power state";
+
 export interface TaskSettings {
   /** Where the lab's BMC responders are; a Machine with an rpc consumerURL names its own. */
   readonly bmcUrl: string;
@@ -66,7 +69,10 @@ async function sendCommand(bmc: BmcConnection, action: JsonObject): Promise<stri
     return "";
   } catch (error) {
     const name = power === "" ? "OneTimeBootDeviceAction" : "PowerAction";
-    return `failed to perform ${name}: ${error instanceof Error ? error.message : "failed"}`;
+    const problems = [error instanceof Error ? error.message : "failed", power === "" ? SET_BOOT : SET_POWER];
+    const words = problems.map((problem) => `\t* ${problem}\n`).join("");
+    // bmclib tells what each of its providers said, a line each.
+    return `failed to perform ${name}: ${problems.length} errors occurred:\n${words}\n`;
   }
 }
 

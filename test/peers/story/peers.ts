@@ -1,10 +1,11 @@
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { secretPaths } from "../../../infra/fleetctl/netbox/setup.ts";
 import { clientOf } from "../../../infra/lab/kubernetes/client.ts";
 import { NAMESPACE, type Peers, type PeersInput, ROLE } from "../../../infra/lab/world/peers.ts";
 import { run as fleetctl } from "../../infra/fleetctl/cli.ts";
-import { applyDefinitions, applyManifests } from "../kubernetes/apply.ts";
+import { applyDefinitions, applyManifests, makeNamespace } from "../kubernetes/apply.ts";
 import { CLUSTER_CONTROLLERS, startKubernetes, TINKERBELL_CONTROLLERS } from "../kubernetes/start.ts";
 import { prepareNetBox } from "../netbox/prepare.ts";
 import { startNetBox } from "../netbox/start.ts";
@@ -23,11 +24,12 @@ export function realPeers(): Peers {
     obeys: false,
     async start(input) {
       const { paths } = input;
-      const [netbox] = await Promise.all([
-        startOwnersNetBox(input, stops),
-        startApi(input, "tinkerbell", stops),
-        startApi(input, "cluster", stops),
-      ]);
+      const apis = [startApi(input, "tinkerbell", stops), startApi(input, "cluster", stops)];
+      const starting = startOwnersNetBox(input, stops);
+      // Where one fails the others are waited for: they must be known to be stopped.
+      await Promise.allSettled([starting, ...apis]);
+      const netbox = await starting;
+      await Promise.all(apis);
       const redis = input.found.redis;
       if (redis === null) throw new Error("redis-server is missing: apt install redis-server");
       const store = await startRedis(redis, paths.at("logs"), "store");
@@ -60,6 +62,7 @@ async function startApi(
   copyFileSync(api.adminKubeconfig, paths.adminKubeconfig[kinds]);
   api.writeKubeconfig(paths.kubeconfig[kinds], "fleetd", [], NAMESPACE);
   const { client } = clientOf(api.adminKubeconfig);
+  await makeNamespace(client, NAMESPACE);
   await applyManifests(client, `infra/kubernetes/${kinds === "cluster" ? "workload" : "tinkerbell"}-rbac.yaml`);
   if (kinds === "tinkerbell") await applyDefinitions(client);
   client.close();
@@ -69,9 +72,9 @@ async function startOwnersNetBox(
   { paths, adminUrl }: PeersInput,
   stops: (() => Promise<void>)[],
 ): Promise<{ readonly netboxUrl: string; readonly ownerToken: string }> {
-  const folder = paths.at("netbox");
-  mkdirSync(folder, { recursive: true });
-  // PostgreSQL is another account where we are root, and has to pass.
+  // Beside the lab's folder, which is closed: PostgreSQL is another account where we are root.
+  const folder = mkdtempSync(join(tmpdir(), "fleetd-story-netbox-"));
+  stops.push(async () => rmSync(folder, { recursive: true, force: true }));
   const netbox = await startNetBox(folder);
   stops.push(netbox.stop);
   const tokenFile = join(folder, "admin-token");

@@ -9,11 +9,11 @@ import { type RealStage, realStage } from "./stage.ts";
 const CHAPTER_MS = 600_000;
 
 describe("the story among real peers", () => {
-  let real: RealStage;
+  let real: RealStage | undefined;
   beforeAll(async () => {
     real = await realStage();
   }, CHAPTER_MS);
-  afterAll(() => real.stop(), 60_000);
+  afterAll(() => real?.stop(), 60_000);
 
   it.each([
     ["a worker is planned, attests, is installed and joins", install],
@@ -23,6 +23,7 @@ describe("the story among real peers", () => {
   ])(
     "%s",
     async (_title, chapter) => {
+      if (real === undefined) throw new Error("the stage did not start");
       const { stage } = real;
       await chapter(stage).catch((error: unknown) => {
         if (!(error instanceof StoryEnds)) throw error;
