@@ -104,15 +104,22 @@ describe("a NetBox in trouble", () => {
     await expect(connect(old.url).checkVersion()).rejects.toMatchObject({ kind: "rejected" });
   });
 
-  it.each(["down", "database-down"])("%s is unavailable, reads and writes, and well again after", async (mode) => {
-    const port = connect(url);
-    const seen = await port.device(id);
-    await fault({ mode });
-    await expect(port.devices()).rejects.toMatchObject({ kind: "unavailable" });
-    await expect(port.addJournal(id, "info", "x")).rejects.toMatchObject({ kind: "unavailable" });
-    await fault({ mode: "ok" });
-    expect(await port.device(id)).toEqual(seen);
-  });
+  it.each(["down", "database-down"])(
+    "%s is unavailable, reads and writes, and well again after a while",
+    async (mode) => {
+      const port = connect(url);
+      const seen = await port.device(id);
+      await fault({ mode });
+      await expect(port.devices()).rejects.toMatchObject({ kind: "unavailable" });
+      await expect(port.addJournal(id, "info", "x")).rejects.toMatchObject({ kind: "unavailable" });
+      await fault({ mode: "ok" });
+      const calls = Array.from({ length: 8 }, () => port.checkVersion());
+      const failed = (await Promise.allSettled(calls)).filter((call) => call.status === "rejected");
+      // Threads that were not asked meanwhile have a connection of before.
+      expect(failed).toHaveLength(mode === "down" ? 0 : 3);
+      expect(await port.device(id)).toEqual(seen);
+    },
+  );
 
   it("slow is unavailable after the time limit, though the work may be done later", async () => {
     await fault({ mode: "slow", delayMs: 400, method: "POST", path: "/api/" });
