@@ -3,6 +3,7 @@ import { nodeName } from "../fleet/installed-name.ts";
 import type { Member } from "../fleet/manifests/spire-nodes.ts";
 import type { Observed } from "../fleet/observed.ts";
 import { overdueToken, tokenDeleted } from "../fleet/plan/csr-approval.ts";
+import { asPresent } from "../fleet/plan/gone.ts";
 import { planDevice } from "../fleet/plan/plan.ts";
 import { type DeviceRecord, newRecord } from "../fleet/record.ts";
 import { isPortError, PortError } from "../ports/error.ts";
@@ -80,6 +81,15 @@ async function seeAgain(world: World, device: Device): Promise<void> {
   await seen(world, device.name, () => updateRecord(world, device, (record) => ({ ...record })));
 }
 
+/** The walk's list had the device, though nobody could look at it: two walks without it do not follow each other. */
+async function listedAgain(world: World, device: Device): Promise<void> {
+  await seen(world, device.name, () =>
+    updateRecord(world, device, (record) =>
+      record.absentSinceMs === null ? null : { ...record, ...asPresent(record) },
+    ),
+  );
+}
+
 async function tendAll(
   world: World,
   round: Round,
@@ -115,6 +125,7 @@ async function tendAll(
       failed++;
       await seeAgain(world, device);
     }
+    if (done === null && record.absentSinceMs !== null) await listedAgain(world, device);
     if (done === null || done === "failed") {
       after.push({ device, record });
       continue;

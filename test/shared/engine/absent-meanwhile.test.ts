@@ -34,3 +34,31 @@ it("a device that another process saw again since the walk read its record keeps
   await walk();
   expect(await hardware()).toBe(0);
 });
+
+it("a walk that lists a device again counts, though it is gone once more when it is looked at", async () => {
+  const t = await timedWorld();
+  const { world } = t;
+  for (const id of [7, 8]) world.netbox.declare(numbered(id));
+  const walk = async () => {
+    t.pass(11 * 60_000);
+    await pass(world);
+  };
+  const hardware = async () => (await world.bootPlane.objects()).hardware.map((h) => h.deviceId);
+  await walk();
+  const devices = world.netbox.devices.bind(world.netbox);
+  const without = async () => (await devices()).filter((d) => d.id !== 8);
+  world.netbox.devices = without;
+  await walk();
+  expect((await t.record(8)).absentSinceMs).not.toBeNull();
+  world.netbox.devices = devices;
+  // Something is to be done for it, so that it is read by id: and is not there.
+  world.netbox.owner(8, { desiredAction: "attest" });
+  const device = world.netbox.device.bind(world.netbox);
+  world.netbox.device = async (id) => (id === 8 ? null : device(id));
+  await walk();
+  world.netbox.devices = without;
+  await walk();
+  expect(await hardware()).toEqual([7, 8]);
+  await walk();
+  expect(await hardware()).toEqual([7]);
+});
