@@ -23,11 +23,6 @@ export async function applyNamespace(admin: LabClient, name: string): Promise<vo
   await make(admin, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
 }
 
-/** The namespace, which the manifests take for granted. */
-export async function makeNamespace(admin: LabClient, name: string): Promise<void> {
-  await make(admin, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-}
-
 /** Tinkerbell's CRDs, and waits until each is served. */
 export async function applyDefinitions(admin: LabClient): Promise<void> {
   const files = readdirSync(CRDS).filter((name) => name.endsWith(".yaml"));

@@ -26,7 +26,6 @@ export async function startCluster(kinds: "tinkerbell" | "cluster"): Promise<Rea
   const api = await startKubernetes(join(folder, kinds), { controllers: CONTROLLERS[kinds] });
   const { client: admin } = clientOf(api.adminKubeconfig);
   if (kinds === "tinkerbell") await applyNamespace(admin, NAMESPACE);
-  await makeNamespace(admin, NAMESPACE);
   await applyManifests(admin, `infra/kubernetes/${MANIFESTS[kinds]}.yaml`);
   if (kinds === "tinkerbell") await applyDefinitions(admin);
   let worlds = 0;

@@ -5,7 +5,7 @@ import { secretPaths } from "../../../infra/fleetctl/netbox/setup.ts";
 import { clientOf } from "../../../infra/lab/kubernetes/client.ts";
 import { NAMESPACE, type Peers, type PeersInput, ROLE } from "../../../infra/lab/world/peers.ts";
 import { run as fleetctl } from "../../infra/fleetctl/cli.ts";
-import { applyDefinitions, applyManifests, makeNamespace } from "../kubernetes/apply.ts";
+import { applyDefinitions, applyManifests, applyNamespace } from "../kubernetes/apply.ts";
 import { CLUSTER_CONTROLLERS, startKubernetes, TINKERBELL_CONTROLLERS } from "../kubernetes/start.ts";
 import { prepareNetBox } from "../netbox/prepare.ts";
 import { startNetBox } from "../netbox/start.ts";
@@ -62,7 +62,7 @@ async function startApi(
   copyFileSync(api.adminKubeconfig, paths.adminKubeconfig[kinds]);
   api.writeKubeconfig(paths.kubeconfig[kinds], "fleetd", [], NAMESPACE);
   const { client } = clientOf(api.adminKubeconfig);
-  await makeNamespace(client, NAMESPACE);
+  await applyNamespace(client, NAMESPACE);
   await applyManifests(client, `infra/kubernetes/${kinds === "cluster" ? "workload" : "tinkerbell"}-rbac.yaml`);
   if (kinds === "tinkerbell") await applyDefinitions(client);
   client.close();
