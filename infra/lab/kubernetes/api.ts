@@ -7,7 +7,7 @@ import type { Attempt, Rbac } from "./rbac.ts";
 import type { Resource } from "./resources.ts";
 import { type Route, routeOf } from "./route.ts";
 import { matcher } from "./selectors.ts";
-import { admitSigningRequest, signRequest, updateSigningRequest } from "./signing-requests.ts";
+import { admitSigningRequest, autoApproved, signRequest, updateSigningRequest } from "./signing-requests.ts";
 import { ApiError, badRequest, forbidden, invalid, notFound } from "./status.ts";
 import { authorize, authorizeApproval, type User } from "./users.ts";
 import { admitObject, newObject } from "./write-object.ts";
@@ -69,7 +69,9 @@ export class LabApi {
       throw badRequest("resourceVersion should not be set on objects to be created");
     const checked = admitObject(object, body, resource, query.get("fieldValidation") === "Strict");
     if (resource.kind === "CertificateSigningRequest") {
-      return this.store.create(resource, "", admitSigningRequest(checked, resource, user));
+      const made = this.store.create(resource, "", admitSigningRequest(checked, resource, user));
+      setImmediate(() => this.#approve(resource, made.metadata.name, user));
+      return made;
     }
     const { status: _dropped, ...rest } = checked;
     return this.store.create(resource, namespace, (resource.schema ? rest : checked) as KubernetesObject);
@@ -190,6 +192,16 @@ export class LabApi {
     if (attempt.resource === "certificatesigningrequests/nodeclient") return this.#faults.othersApprove;
     const user = { name: textAt(review, "spec", "user"), groups: textsAt(review, "spec", "groups") };
     return this.#rbac.allows(user, attempt);
+  }
+
+  #approve(resource: Resource, name: string, user: User): void {
+    if (!this.store.has(resource, "", name)) return;
+    const attempt = { verb: "create", group: resource.group, namespace: "", name: "" };
+    const may = this.#rbac.allows(user, { ...attempt, resource: `${resource.plural}/nodeclient` });
+    const approved = autoApproved(this.store.get(resource, "", name), may);
+    if (approved === null) return;
+    this.store.update(resource, "", approved);
+    this.#sign(resource, name);
   }
 
   #sign(resource: Resource, name: string): void {

@@ -23,6 +23,20 @@ export function admitSigningRequest(object: KubernetesObject, resource: Resource
 }
 
 /**
+ * The request with the approval of the cluster's own controller, where it asks for what it should and its sender may
+ * approve such by itself; else null.
+ */
+export function autoApproved(object: KubernetesObject, mayApproveItself: boolean): KubernetesObject | null {
+  const spec = objectOf(object.spec);
+  const request = requestOf(spec);
+  if (!mayApproveItself || request === null || textAt(spec, "signerName") !== KUBELET_SIGNER) return null;
+  if (shapeProblem(request, textsAt(spec, "usages")) !== "") return null;
+  const message = "Auto approving kubelet client certificate after SubjectAccessReview.";
+  const approved = { type: "Approved", status: "True", reason: "AutoApproved", message };
+  return { ...object, status: { conditions: [timed(object, approved)] } };
+}
+
+/**
  * The object after a write to the main, `approval` or `status` resource: the spec never changes, an approval only
  * grows, and only `approval` may decide.
  */

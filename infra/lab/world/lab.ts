@@ -46,6 +46,7 @@ export interface Lab {
   readonly classes: readonly string[];
   readonly tinkerbell: LabClient;
   readonly cluster: LabClient;
+  readonly clusterAddress: { readonly url: string; readonly caPem: string };
   readonly processes: readonly LabProcess[];
   readonly peers: Pick<Peers, "bmc" | "obeys">;
   /** fleetd's settings. */
@@ -154,6 +155,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
       classes,
       tinkerbell: tinkerbell.client,
       cluster: cluster.client,
+      clusterAddress: { url: cluster.url, caPem: cluster.caPem },
       processes,
       peers,
       env,

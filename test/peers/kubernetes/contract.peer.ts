@@ -1,5 +1,6 @@
 import { afterAll } from "vitest";
 import { bootPlaneContract } from "../../contracts/boot-plane.ts";
+import { clusterRefusalsContract } from "../../contracts/cluster-refusals.ts";
 import { recordsContract } from "../../contracts/records.ts";
 import { workloadClusterContract } from "../../contracts/workload-cluster.ts";
 import { type RealCluster, startCluster } from "./world.ts";
@@ -20,3 +21,4 @@ afterAll(async () => {
 bootPlaneContract("a real API", () => world("tinkerbell"));
 recordsContract("a real API", () => world("tinkerbell"));
 workloadClusterContract("a real API", () => world("cluster"));
+clusterRefusalsContract("a real API", () => world("cluster"));

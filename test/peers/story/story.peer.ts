@@ -25,10 +25,11 @@ describe("the story among real peers", () => {
     async (_title, chapter) => {
       if (real === undefined) throw new Error("the stage did not start");
       const { stage } = real;
+      const before = stage.failed.length;
       await chapter(stage).catch((error: unknown) => {
         if (!(error instanceof StoryEnds)) throw error;
       });
-      expect(stage.failed, real.tail()).toEqual([]);
+      expect(stage.failed.slice(before), real.tail()).toEqual([]);
     },
     CHAPTER_MS,
   );

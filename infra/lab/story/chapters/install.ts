@@ -1,3 +1,4 @@
+import { LabClient } from "../../kubernetes/client.ts";
 import type { Stage } from "../stage.ts";
 import { kubeletRequest } from "../stranger.ts";
 
@@ -78,9 +79,25 @@ export async function install(s: Stage): Promise<void> {
 
 const CSRS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 
-/** A CSR for the node's name by an account that is not its token's: the lab's administrator plays the stranger. */
+/** A CSR for the node's name by an account that is not its token's: somebody has another bootstrap token. */
 async function strangersCsr(s: Stage): Promise<void> {
-  await s.lab.cluster.call("POST", CSRS, {
+  const secrets = "/api/v1/namespaces/kube-system/secrets";
+  const [id, secret] = ["strang", "0123456789abcdef"];
+  await s.lab.cluster.call("POST", secrets, {
+    apiVersion: "v1",
+    kind: "Secret",
+    type: "bootstrap.kubernetes.io/token",
+    metadata: { name: `bootstrap-token-${id}` },
+    stringData: {
+      "token-id": id,
+      "token-secret": secret,
+      "usage-bootstrap-authentication": "true",
+      "auth-extra-groups": "system:bootstrappers:fleetd",
+    },
+  });
+  const { url, caPem } = s.lab.clusterAddress;
+  const stranger = new LabClient({ url, caPem, token: `${id}.${secret}` });
+  await stranger.call("POST", CSRS, {
     apiVersion: "certificates.k8s.io/v1",
     kind: "CertificateSigningRequest",
     metadata: { name: "stranger-w1" },
@@ -90,6 +107,8 @@ async function strangersCsr(s: Stage): Promise<void> {
       usages: ["digital signature", "client auth"],
     },
   });
+  stranger.close();
+  await s.lab.cluster.call("DELETE", `${secrets}/bootstrap-token-${id}`);
 }
 
 async function strangerIsLeft(s: Stage): Promise<void> {

@@ -1,0 +1,4 @@
+import { clusterRefusalsContract } from "./cluster-refusals.ts";
+import { labWorld } from "./kubernetes-world.ts";
+
+clusterRefusalsContract("the lab's API", () => labWorld("cluster"));
