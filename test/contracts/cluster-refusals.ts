@@ -83,7 +83,10 @@ export function clusterRefusalsContract(peer: string, start: () => Promise<Kuber
     it("an approval cannot be taken back, and goes by no other way than `approval`", async () => {
       const csr = await request("kept-1");
       await decide(csr, "Approved");
-      const approved = await world.admin.call("GET", `${CSRS}/kept-1`);
+      const now = () => world.admin.call("GET", `${CSRS}/kept-1`);
+      // The signer is the last to write.
+      await expect.poll(async () => textAt(await now(), "status", "certificate"), { timeout: 20_000 }).not.toBe("");
+      const approved = await now();
       const emptied = { ...approved, status: { conditions: [] } };
       expect((await refused(world.admin.call("PUT", `${CSRS}/kept-1/approval`, emptied))).status).toBe(422);
       const other = await request("kept-2");

@@ -19,7 +19,7 @@ export interface Declaration {
 /** An owner at NetBox: declares machines, asks for actions, reads the journal. All by NetBox's own API. */
 export class OwnerAtNetBox {
   readonly #url: string;
-  readonly #authorization: string;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #bmc: BmcKind;
   readonly #obeys: boolean;
   readonly ids = new Map<string, number>();
@@ -28,7 +28,9 @@ export class OwnerAtNetBox {
     this.#url = lab.urls.netbox;
     const token = lab.material.ownerToken;
     // A token of NetBox's second kind names itself.
-    this.#authorization = `${token.startsWith("nbt_") ? "Bearer" : "Token"} ${token}`;
+    const authorization = `${token.startsWith("nbt_") ? "Bearer" : "Token"} ${token}`;
+    // NetBox's web server drops idle connections without a word: each call has one of its own.
+    this.#headers = { authorization, "content-type": "application/json", connection: "close" };
     this.#bmc = lab.peers.bmc;
     this.#obeys = lab.peers.obeys;
   }
@@ -36,7 +38,7 @@ export class OwnerAtNetBox {
   async call(method: string, path: string, body?: unknown): Promise<unknown> {
     const response = await fetch(`${this.#url}${path}`, {
       method,
-      headers: { authorization: this.#authorization, "content-type": "application/json" },
+      headers: this.#headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -48,7 +50,7 @@ export class OwnerAtNetBox {
   async patchIfMatch(path: string, body: unknown, etag: string): Promise<boolean> {
     const response = await fetch(`${this.#url}${path}`, {
       method: "PATCH",
-      headers: { authorization: this.#authorization, "content-type": "application/json", "if-match": etag },
+      headers: { ...this.#headers, "if-match": etag },
       body: JSON.stringify(body),
     });
     if (!response.ok && response.status !== 412) throw new Error(`NetBox: PATCH ${path}: ${response.status}`);
