@@ -72,7 +72,7 @@ async function compared(args: Arguments, io: Io, file: NodesFile, look: () => Pr
   const say = (line: string) => (json ? undefined : io.out(plain(line)));
   const { plan, apply } = await look();
   const act = args.flag("apply") && plan.refused.length === 0;
-  say(`${file.nodes.size} nodes of the files`);
+  say(`${file.nodes.size} ${file.nodes.size === 1 ? "node" : "nodes"} of the files`);
   if (!act) for (const step of plan.steps) say(`  ${stepText(step)}`);
   for (const one of plan.notes) say(`  note: ${one}`);
   for (const one of plan.refused) say(`  refused: ${one}`);

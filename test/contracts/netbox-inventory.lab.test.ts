@@ -39,7 +39,7 @@ describe("fleetctl inventory apply in trouble", () => {
     const rest = await run(args, env);
     expect([rest.code, rest.out]).toEqual([
       0,
-      expect.stringMatching(/^1 nodes of the files\n {2}done: w1: primary address: /),
+      expect.stringMatching(/^1 node of the files\n {2}done: w1: primary address: /),
     ]);
   });
 

@@ -64,7 +64,7 @@ const node = z.strictObject({
   bmc_address: host.transform(lower).optional(),
   install_disk_serial: text.regex(DISK_SERIAL, "is not [A-Za-z0-9._-]{1,64}").optional(),
   approved_eks: z
-    .array(binding)
+    .array(binding, { error: "must be a list of digest and source" })
     .min(1, "is empty: leave it out to approve nothing new")
     .max(16, "has more than 16 keys")
     .refine((all) => new Set(all.map((one) => one.digest)).size === all.length, "names a key twice")
