@@ -1,6 +1,11 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { newSecret, readSecret } from "../../infra/fleetctl/netbox/secret-file.ts";
 import { type LabNetBox, startLabNetBox } from "../../infra/lab/netbox/lab-netbox.ts";
 import { run } from "../infra/fleetctl/cli.ts";
+import { ownerOf } from "./netbox-owner.ts";
 import { netboxSetupContract } from "./netbox-setup.ts";
 
 const adminToken = "nbt_adminadmin12.0123456789abcdef0123456789abcdef01234567";
@@ -18,6 +23,41 @@ for (const version of ["4.7.3", "4.6.2"]) {
   });
 }
 
+describe("fleetctl netbox setup in trouble", () => {
+  const folder = mkdtempSync(join(tmpdir(), "fleetctl-setup-"));
+  const secrets = join(folder, "secrets");
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("a token whose answer is lost leaves no file; the next run makes another, and tells of the first", async () => {
+    const lab = await startLabNetBox({ tokens, bare: true });
+    running.push(lab);
+    const env = { FLEETCTL_NETBOX_URL: lab.url, FLEETCTL_NETBOX_TOKEN: adminToken };
+    const args = ["netbox", "setup", "--webhook-url", "https://fleetd.example/webhooks/netbox", "--secrets", secrets];
+    const owner = ownerOf(lab.url, adminToken);
+    await owner.must("POST", "/lab/faults", { mode: "lost-answer", method: "POST", path: "/api/users/tokens/" });
+    const cut = await run([...args, "--apply"], env);
+    expect([cut.code, cut.err]).toEqual([2, expect.stringMatching(/netbox unavailable: POST \/api\/users\/tokens\//)]);
+    expect(readdirSync(secrets)).toEqual(["webhook-secret"]);
+    await owner.must("POST", "/lab/faults", { mode: "ok" });
+    const rest = await run([...args, "--apply"], env);
+    expect([rest.code, rest.out]).toEqual([
+      0,
+      expect.stringMatching(/note: user fleetd has other tokens already \(1\)/),
+    ]);
+    expect(readdirSync(secrets).sort()).toEqual(["netbox-token", "webhook-secret"]);
+    expect((await run(args, env)).code).toBe(0);
+  });
+
+  it("secrets are kept in the file of their name alone, which is never replaced", () => {
+    const path = join(folder, "one");
+    const first = newSecret(path);
+    writeFileSync(path, "somebody's");
+    expect(() => first.keep("new")).toThrow(/EEXIST/);
+    expect([readSecret(path), readSecret(join(folder, "none"))]).toEqual(["somebody's", null]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("one"))).toEqual(["one"]);
+  });
+});
+
 describe("fleetctl netbox setup, called wrongly", () => {
   const url = "--webhook-url=https://fleetd.example/webhooks/netbox";
   it.each([
@@ -33,6 +73,12 @@ describe("fleetctl netbox setup, called wrongly", () => {
   ])("%j", async (args, env, text) => {
     const { code, err } = await run(["netbox", "setup", ...args], env as Record<string, string>);
     expect([code, err]).toEqual([64, expect.stringMatching(text)]);
+  });
+
+  it("a name of two words has its help, and half of it is no command", async () => {
+    expect((await run(["help", "netbox", "setup"])).out).toMatch(/^usage: fleetctl netbox setup \[OPTION…\]\n/);
+    expect((await run(["netbox", "setup", "--help"])).code).toBe(0);
+    expect(await run(["netbox"])).toMatchObject({ code: 64, err: expect.stringMatching(/no command netbox/) });
   });
 
   it("no NetBox is no answer", async () => {

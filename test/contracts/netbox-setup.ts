@@ -197,7 +197,7 @@ export function netboxSetupContract(bare: () => Promise<BareNetBox>): void {
       rmSync(file);
       const { code, steps, notes } = await planned("--apply");
       expect([code, steps.map(({ what }) => what)]).toEqual([0, ["token"]]);
-      expect(notes).toEqual([expect.stringMatching(/has 1 other tokens/)]);
+      expect(notes).toEqual([expect.stringMatching(/has other tokens already \(1\)/)]);
       expect(contents("netbox-token")).not.toBe(old);
     });
 

@@ -75,7 +75,9 @@ function planToken(plan: SetupPlanner, state: SetupState, { user, tokenFile, tok
       write_enabled: true,
     }));
     if (state.tokens.length > 0)
-      plan.notes.push(`user ${user} has ${state.tokens.length} other tokens: remove in NetBox what nobody uses`);
+      plan.notes.push(
+        `user ${user} has other tokens already (${state.tokens.length}): remove in NetBox what nobody uses`,
+      );
   } else if (tokenFile.user !== user) {
     plan.refused.push(`${tokenPath} holds a token of ${tokenFile.user}, not of ${user}`);
   } else {
