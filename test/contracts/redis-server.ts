@@ -35,7 +35,9 @@ export async function startRedisServer(binary: string, extra: readonly string[] 
   const socket = join(folder, "redis.sock");
   const settings = ["--port", "0", "--unixsocket", socket, "--unixsocketperm", "600", "--dir", folder];
   const quiet = ["--save", "", "--appendonly", "no", "--loglevel", "warning"];
-  const launch = () => spawn(binary, [...settings, ...quiet, ...extra], { stdio: "ignore" });
+  // It ends with us, also where we are killed.
+  const tied = ["--pdeathsig", "KILL", "--", binary];
+  const launch = () => spawn("setpriv", [...tied, ...settings, ...quiet, ...extra], { stdio: "ignore" });
   let child: ChildProcess = launch();
   await listening(socket);
   const end = async () => {

@@ -4,7 +4,7 @@ import { ConfigWorld } from "../functions/config/world.ts";
 import { type RedisPair, startPair } from "./redis-pair.ts";
 
 const HOUR_MS = 3_600_000;
-const WELL_MS = 10_000;
+const WELL_MS = 20_000;
 
 /** A Redis with a replica that takes its place: what was used stays used, and where Redis forgot it the record did not. */
 export function redisFailoverContract(binary: string): void {
@@ -29,7 +29,7 @@ export function redisFailoverContract(binary: string): void {
 
     beforeEach(async () => {
       pair = await startPair(binary);
-      store = await connectRedis({ url: pair.url, commandTimeoutMs: 600 });
+      store = await connectRedis({ url: pair.url, commandTimeoutMs: 2_500 });
     });
     afterEach(async () => {
       store.close();

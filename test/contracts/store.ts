@@ -110,10 +110,10 @@ export function storeContract(make: () => Promise<StoreFixture>): void {
 
     it("keeps a claim whose lease is renewed", async () => {
       await store.putConfig(entry, HOUR_MS);
-      await claim("a", "code-1", 300);
+      await claim("a", "code-1", 600);
       for (let i = 0; i < 3; i++) {
-        await passMs(150);
-        expect(await settle("a", "renew", 300)).toBe(true);
+        await passMs(300);
+        expect(await settle("a", "renew", 600)).toBe(true);
       }
       expect(await states("b")).toEqual(["serving"]);
     });
@@ -174,20 +174,20 @@ export function storeContract(make: () => Promise<StoreFixture>): void {
     });
 
     it("ends with its TTL, which a claim and its release leave alone", async () => {
-      await store.putConfig(entry, 300);
+      await store.putConfig(entry, 800);
       await claim("a");
       await settle("a", "release", 0);
       expect(await states("b")).toEqual(["claimed"]);
       await settle("b", "release", HOUR_MS);
-      await passMs(350);
+      await passMs(850);
       expect(await states("c")).toEqual(["missing"]);
     });
 
     it("lives on where it is kept, as long as it is unread", async () => {
       expect(await store.keepConfig(entry.deviceId, HOUR_MS)).toBe(false);
-      await store.putConfig(entry, 200);
+      await store.putConfig(entry, 600);
       expect(await store.keepConfig(entry.deviceId, HOUR_MS)).toBe(true);
-      await passMs(250);
+      await passMs(650);
       expect(await states("a")).toEqual(["claimed"]);
       expect(await store.keepConfig(entry.deviceId, HOUR_MS)).toBe(false);
       await settle("a", "finish");
@@ -195,9 +195,9 @@ export function storeContract(make: () => Promise<StoreFixture>): void {
     });
 
     it("remembers a claim though the payload's TTL ends while it is served", async () => {
-      await store.putConfig(entry, 100);
+      await store.putConfig(entry, 500);
       await claim("a", "code-1", HOUR_MS);
-      await passMs(150);
+      await passMs(550);
       expect(await states("b")).toEqual(["serving"]);
       expect(await settle("a", "finish")).toBe(true);
       expect(await states("b")).toEqual(["consumed"]);
@@ -250,14 +250,14 @@ export function storeContract(make: () => Promise<StoreFixture>): void {
 
   describe("locks", () => {
     it("is taken by one, renewed by the same, and free after its TTL", async () => {
-      expect(await store.lock(key, "a", 200)).toBe(true);
-      expect(await store.lock(key, "b", 200)).toBe(false);
-      await passMs(150);
-      expect(await store.lock(key, "a", 200)).toBe(true);
-      await passMs(150);
-      expect(await store.lock(key, "b", 200)).toBe(false);
-      await passMs(100);
-      expect(await store.lock(key, "b", 200)).toBe(true);
+      expect(await store.lock(key, "a", 1000)).toBe(true);
+      expect(await store.lock(key, "b", 1000)).toBe(false);
+      await passMs(550);
+      expect(await store.lock(key, "a", 1000)).toBe(true);
+      await passMs(550);
+      expect(await store.lock(key, "b", 1000)).toBe(false);
+      await passMs(500);
+      expect(await store.lock(key, "b", 1000)).toBe(true);
     });
 
     it("is unlocked by its owner only", async () => {

@@ -62,8 +62,13 @@ async function testSystem(name: string): Promise<Omit<SystemReport, "name" | "in
   const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config", `${ROOT}/vitest.config.ts`];
   const begunMs = Date.now();
   // With its slash the filter names the folder: `netbox/`, never `netbox-setup`.
-  const child = spawn(process.execPath, [...vitest, `${ROOT}/${name}/`, ...reporters], { stdio: "inherit" });
-  const forward = (signal: NodeJS.Signals) => void child.kill(signal);
+  const command = [process.execPath, ...vitest, `${ROOT}/${name}/`, ...reporters];
+  const child = spawn("setpriv", ["--pdeathsig", "TERM", "--", ...command], { stdio: "inherit" });
+  // Told to end, we end: no further system is begun.
+  const forward = (signal: NodeJS.Signals) => {
+    child.once("close", () => process.exit(1));
+    child.kill(signal);
+  };
   process.on("SIGINT", forward).on("SIGTERM", forward);
   let peak = 0;
   const sampler = setInterval(() => {
