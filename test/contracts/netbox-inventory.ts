@@ -290,6 +290,15 @@ nodes:
       ]);
     });
 
+    it("has a prefix with host bits as a fault of the file: NetBox takes none", async () => {
+      expect(await apply("prefixes:\n  10.43.0.5/24:\n")).toMatchObject({ code: 4 });
+      const answer = await owner.call("POST", "/api/ipam/prefixes/", { prefix: "10.43.0.5/24" });
+      expect(answer).toEqual({
+        status: 400,
+        body: { prefix: ["10.43.0.5/24 is not a valid prefix. Did you mean 10.43.0.0/24?"] },
+      });
+    });
+
     it("does the rest of a run that was cut off", async () => {
       const text = whole(
         "inv3",

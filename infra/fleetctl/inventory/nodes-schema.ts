@@ -22,6 +22,14 @@ const mac = text
   .transform((value) => value.toLowerCase().replaceAll("-", ":"))
   .pipe(z.string().regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/, "is no MAC address such as 52:54:00:00:00:01"));
 
+/** NetBox takes a network by its own address alone. IPv6 is left to NetBox. */
+function isNetwork(value: string): boolean {
+  const [address = "", length] = value.split("/");
+  if (isIP(address) !== 4) return true;
+  const bits = address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+  return bits % 2 ** (32 - Number(length)) === 0;
+}
+
 function isLength(value: string): boolean {
   const [address = "", length] = value.split("/");
   return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= (isIP(address) === 6 ? 128 : 32));
@@ -78,7 +86,7 @@ export const nodesFile = z.strictObject({
   defaults: z.strictObject(shared).optional(),
   prefixes: z
     .record(
-      withLength,
+      withLength.refine(isNetwork, "has host bits: a prefix begins with its network's own address"),
       z.strictObject({ gateway: text.refine((value) => isIP(value) !== 0, "is no address").optional() }).nullable(),
     )
     .optional(),

@@ -73,6 +73,7 @@ nodes:
     ["nodes:\n  w1:\n    approved_eks: []\n", /^1\.yaml:3: node w1: approved_eks: is empty/],
     ["defaults:\n  serial: W1\n", "1.yaml:2: defaults.serial: is no key of this file"],
     ["prefixes:\n  10.0.0.0: {}\n", /^1\.yaml:2: prefix 10\.0\.0\.0: needs its prefix length/],
+    ["prefixes:\n  10.0.0.5/24: {}\n", /^1\.yaml:2: prefix 10\.0\.0\.5\/24: has host bits/],
     ["- w1\n", /^1\.yaml:1: the file: /],
     ["nodes: [\n", /^1\.yaml:\d: /],
   ])("%j is told of", (text, words) => {
