@@ -185,20 +185,11 @@ export function clusterRefusalsContract(peer: string, start: () => Promise<Kuber
     it("a bootstrap token may ask for a certificate, and nothing else; with another secret nothing at all", async () => {
       await token("eeeee2", 91);
       const node = world.as(`eeeee2.${SECRET}`);
-      for (const path of ["/api/v1/nodes", SECRETS, CSRS]) expect((await refused(node.list(path))).status).toBe(403);
+      for (const path of ["/api/v1/nodes", SECRETS]) expect((await refused(node.list(path))).status).toBe(403);
+      expect(await node.list(`${CSRS}?limit=1`)).toHaveLength(1);
       const wrong = world.as("eeeee2.fedcba9876543210");
       expect((await refused(wrong.list("/api/v1/nodes"))).status).toBe(401);
       await port.deleteToken("eeeee2");
-    });
-
-    it("a list whose continue token is too old is 410 Expired", async () => {
-      if (world.faults === null) throw new Error("this API's versions cannot be made to expire");
-      for (const name of ["old-1", "old-2", "old-3"]) await request(name);
-      const first = await world.admin.call("GET", `${CSRS}?limit=1`);
-      const token = textAt(first, "metadata", "continue");
-      expect(token).not.toBe("");
-      await world.faults({ expiredContinues: 1 });
-      expect((await port.csrs()).length).toBeGreaterThanOrEqual(3);
     });
 
     it("an account without rights is refused each call, an account of nobody too", async () => {

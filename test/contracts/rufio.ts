@@ -152,7 +152,7 @@ export function rufioContract(peer: string, start: () => Promise<TinkWorld>): vo
           ...JOB,
           kind: "Task",
           metadata,
-          spec: { connection, task: { powerAction: "status" } },
+          spec: { connection, task: { powerAction: "on" } },
         });
         await expect.poll(ended(`${world.paths.tasks}/off-6-task-0`), { timeout: 30_000 }).toEqual(["Completed"]);
         await expect.poll(ended(await off("off-6", "p4")), { timeout: 30_000 }).toEqual(["Completed"]);

@@ -83,7 +83,7 @@ export function authorize(
   const sub = subresource === "" ? resource : { ...resource, plural: `${plural}/${subresource}` };
   if (user.groups.includes("system:bootstrappers")) {
     const asks = plural === "certificatesigningrequests" && subresource === "";
-    if (asks && ["create", "get", "watch"].includes(verb)) return;
+    if (asks && ["create", "get", "list", "watch"].includes(verb)) return;
     throw forbidden(user.name, verb, sub, name, namespace);
   }
   if (!user.groups.includes("system:nodes")) {

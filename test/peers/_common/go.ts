@@ -15,16 +15,18 @@ export interface GoProgram {
   readonly sources?: readonly string[];
   /** Variables that the linker sets. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Parts of it are C: a C compiler is needed. */
+  readonly cgo?: boolean;
 }
 
 const FOLDERS = ["/usr/local/go/bin", "/usr/lib/go/bin"];
 
 /**
- * Builds the program once (no C compiler is needed), and gives its file.
- * @throws Error where Go is missing
+ * Builds the program once, and gives its file.
+ * @throws Error where Go is missing, or a C compiler where it is needed
  */
 export async function buildGoProgram(program: GoProgram): Promise<string> {
-  const { name, module, target, sources = [], variables = {} } = program;
+  const { name, module, target, sources = [], variables = {}, cgo = false } = program;
   const files = ["go.mod", "go.sum", ...sources].map((file) => join(module, file));
   const set = Object.entries(variables).map(([key, value]) => `-X ${key}=${value}`);
   const flags = ["-s", "-w", ...set].join(" ");
@@ -32,8 +34,9 @@ export async function buildGoProgram(program: GoProgram): Promise<string> {
   const folder = await cached(recipe, async (at) => {
     const asked = /^go (\S+)$/m.exec(readFileSync(join(module, "go.mod"), "utf8"))?.[1] ?? "";
     const go = needProgram("go", `Go ${asked} or later builds ${name}: https://go.dev/dl`, FOLDERS);
+    if (cgo) needProgram("gcc", `${name} is partly C: apt install gcc libc6-dev`);
     const build = [go, "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", join(at, name), target];
-    await run("nice", build, { cwd: module, env: { CGO_ENABLED: "0", GOFLAGS: "-mod=readonly" } });
+    await run("nice", build, { cwd: module, env: { CGO_ENABLED: cgo ? "1" : "0", GOFLAGS: "-mod=readonly" } });
   });
   return join(folder, name);
 }

@@ -81,13 +81,13 @@ async function pass(target: Target, faults: Faults, request: IncomingMessage, re
   response.end(answer.body);
 }
 
-/** A continue token names the version that its list began with: an older one is what an expired token looks like. */
+/** A continue token names the version that its list began with. The first of all is older than what any server keeps. */
 function pathOf(path: string, faults: Faults): string {
   const url = new URL(path, "https://proxy");
   const token = url.searchParams.get("continue");
   if (token === null || !spend(faults, "expiredContinues")) return path;
   const inside = JSON.parse(Buffer.from(token, "base64url").toString());
-  url.searchParams.set("continue", Buffer.from(JSON.stringify({ ...inside, rv: 2 })).toString("base64url"));
+  url.searchParams.set("continue", Buffer.from(JSON.stringify({ ...inside, rv: 1 })).toString("base64url"));
   return `${url.pathname}${url.search}`;
 }
 

@@ -9,6 +9,8 @@ import { CLUSTER_CONTROLLERS, type RealKubernetes, startKubernetes, TINKERBELL_C
 
 const NAMESPACE = "tinkerbell";
 const RBAC = "rbac.authorization.k8s.io";
+const BINDINGS = `/apis/${RBAC}/v1/clusterrolebindings`;
+const APPROVES = "approves-by-itself";
 const CONTROLLERS = { tinkerbell: TINKERBELL_CONTROLLERS, cluster: CLUSTER_CONTROLLERS };
 const MANIFESTS = { tinkerbell: "tinkerbell-rbac", cluster: "workload-rbac" };
 
@@ -60,6 +62,8 @@ async function open(api: RealKubernetes, admin: LabClient, file: string): Promis
     proxy.set(change);
   };
   const close = async () => {
+    // The cluster serves other suites, which count on nobody's approving.
+    await admin.call("DELETE", `${BINDINGS}/${APPROVES}`).catch(() => undefined);
     for (const client of clients) client.close();
     await proxy.close();
   };
@@ -79,10 +83,10 @@ async function open(api: RealKubernetes, admin: LabClient, file: string): Promis
 
 /** What cluster tools do: the controller manager then approves by itself what this group asks for. */
 async function letOthersApprove(admin: LabClient): Promise<void> {
-  await admin.call("POST", `/apis/${RBAC}/v1/clusterrolebindings`, {
+  await admin.call("POST", BINDINGS, {
     apiVersion: `${RBAC}/v1`,
     kind: "ClusterRoleBinding",
-    metadata: { name: "approves-by-itself" },
+    metadata: { name: APPROVES },
     roleRef: {
       apiGroup: RBAC,
       kind: "ClusterRole",
