@@ -123,6 +123,19 @@ export function rufioContract(peer: string, start: () => Promise<TinkWorld>): vo
         expect(commands()).toHaveLength(1);
       });
 
+      it("waits for a BMC that is slow, and fails where one is too slow", async () => {
+        const slow = world.machine("p5", "52:54:00:00:02:05", true);
+        world.bmcs.add("192.0.2.35", slow).slowMs = 1_500;
+        await world.declare("p5", slow.mac, "192.0.2.35");
+        await expect.poll(ended(await off("off-8", "p5")), { timeout: 40_000 }).toEqual(["Completed"]);
+        expect(slow.isOn()).toBe(false);
+        const late = world.machine("p6", "52:54:00:00:02:06", true);
+        world.bmcs.add("192.0.2.36", late).slowMs = 15_000;
+        await world.declare("p6", late.mac, "192.0.2.36");
+        await expect.poll(ended(await off("off-9", "p6")), { timeout: 60_000 }).toEqual(["Failed"]);
+        expect(late.isOn()).toBe(true);
+      }, 120_000);
+
       it("stays without a status where the Machine is unknown, and fails at once where the BMC is away", async () => {
         const unknown = await off("off-4", "nobody");
         const machine = world.machine("p3", "52:54:00:00:02:03", true);
