@@ -59,6 +59,12 @@ export class SwtpmNode implements NodeTpm {
     return this.#tpm.tcti;
   }
 
+  /** Certificates, PEM, of the CA that made its EK certificates: the issuing one, then its root. */
+  endorsementCa(): string {
+    const pem = (name: string) => readFileSync(join(this.#folder, "ca", name), "utf8");
+    return pem("issuercert.pem") + pem("swtpm-localca-rootca-cert.pem");
+  }
+
   async powerOn(extended: readonly Extend[]): Promise<void> {
     await this.#tpm.powerOn(extended);
     // What was loaded is gone; the SRK is the same again, being derived from the owner's seed.
