@@ -39,6 +39,26 @@ describe("rows 18 and 19: attest", () => {
     expect(m.record.run?.result).toBe("attested");
   });
 
+  it("row 18: killed between the enabling and its record, the verdict of that boot is this run's", () => {
+    const m = attesting();
+    const { run } = m.record;
+    if (run === null) throw new Error("no run");
+    m.record = { ...m.record, run: { ...run, phase: "starting" } };
+    attests(m);
+    m.agent(1, "SUCCESS");
+    m.pass();
+    expect(m.record.run?.result).toBe("attested");
+  });
+
+  it("row 18: before it is enabled, a verdict is of no boot of its own", () => {
+    const m = attesting();
+    const { run } = m.record;
+    if (run === null) throw new Error("no run");
+    m.record = { ...m.record, run: { ...run, phase: "starting", enabledAtMs: null } };
+    attests(m);
+    expect(m.record.run?.verdictAtMs).toBeNull();
+  });
+
   it("row 19: SUCCESS without a verdict is a warning", () => {
     const m = attesting();
     m.agent(1, "SUCCESS");

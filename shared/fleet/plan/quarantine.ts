@@ -4,7 +4,7 @@ import type { FleetRecord } from "../fleet-record.ts";
 import { type Happening, withJournal } from "../journal.ts";
 import { isMass } from "../mass.ts";
 import { isoTime } from "../moment.ts";
-import type { DeviceRecord, VerdictRecord } from "../record.ts";
+import type { DeviceRecord, Run, VerdictRecord } from "../record.ts";
 import { isUnfinished } from "../record.ts";
 import { type Asked, askedAction, askedInstall, type RequestContext } from "../request.ts";
 import { boundByPass } from "./identity.ts";
@@ -75,6 +75,15 @@ export function bootChanges(before: VerdictRecord | null, verdict: VerdictRecord
 }
 
 /**
+ * True for a session of a run's own boot: also where its Workflow was enabled, and nobody lived to write down that it
+ * was (`starting`, with the moment noted right before).
+ */
+function isOfRun(run: Run | null, begunAtMs: number): run is Run {
+  if (!isUnfinished(run)) return false;
+  return run.phase !== "starting" || (run.enabledAtMs !== null && begunAtMs >= run.enabledAtMs);
+}
+
+/**
  * The record after an intake quote was judged: verdict, UUID and EKs at a pass, quarantine of an installed worker at a
  * failure, its end at a pass. A control plane gets the failed verdict and the alert only.
  * @see spec/30-reconcile.md "SPIRE and quarantine"
@@ -91,7 +100,7 @@ export function afterIntake(
     verdict,
     lastSessionAtMs: nowMs,
     lastSessionBegunAtMs: about.begunAtMs ?? nowMs,
-    run: isUnfinished(run) && run.phase !== "starting" ? { ...run, verdictAtMs: nowMs } : run,
+    run: isOfRun(run, about.begunAtMs ?? nowMs) ? { ...run, verdictAtMs: nowMs } : run,
   };
   if (verdict.result === "pass") {
     const next: DeviceRecord = {
