@@ -55,7 +55,9 @@ export class LabRufio {
       }));
     }
     // By the owner's name, not its UID: Tasks that an older Job of the same name left count as this one's.
-    const tasks = await this.#client.list(`${this.#paths.tasks}?labelSelector=owner-name%3D${name}`);
+    const tasks = (await this.#client.list(this.#paths.tasks)).filter((task) =>
+      listAt(task, "metadata", "ownerReferences").some((owner) => textAt(owner, "name") === name),
+    );
     const failed = tasks.find((task) => conditionOf(task, "Failed") === "True");
     const wanted = listAt(job, "spec", "tasks");
     if (failed !== undefined) {
