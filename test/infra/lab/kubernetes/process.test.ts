@@ -49,7 +49,10 @@ describe("the lab's Kubernetes as a process of its own", () => {
 
 describe("a watch on the lab's API", () => {
   it("sends what is there, then every change once", async () => {
-    const server = await startLabKubernetes({ kinds: "cluster", tokens: [{ token: "t", user: "a", groups: ["system:masters"] }] });
+    const server = await startLabKubernetes({
+      kinds: "cluster",
+      tokens: [{ token: "t", user: "a", groups: ["system:masters"] }],
+    });
     const kubeconfig = join(directory, "watch.kubeconfig");
     const { writeKubeconfig } = await import("../../../../infra/lab/kubernetes/kubeconfig.ts");
     writeKubeconfig(kubeconfig, server.url, "t", "default", server.caPem);
