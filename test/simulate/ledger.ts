@@ -91,6 +91,8 @@ export class Ledger {
   readonly approved: { readonly csr: CsrView; readonly atMs: number }[] = [];
   readonly codes = new Map<number, string[]>();
   readonly secrets = new Set<string>();
+  /** Requests that a record named as the last of its kind at some time: "device request". */
+  readonly usedUp = new Set<string>();
   /** Hashes of codes as records named them, oldest first, by device; the step of the newest of all. */
   readonly codeHashes = new Map<number, string[]>();
   newestCodeStep = 0;
@@ -126,7 +128,9 @@ export class Ledger {
     return (this.codes.get(deviceId) ?? []).some((code) => this.servings.has(code));
   }
 
-  wroteRecord({ deviceId, config }: DeviceRecord, step: number): void {
+  wroteRecord({ deviceId, config, lastRequests }: DeviceRecord, step: number): void {
+    for (const one of [lastRequests.install, lastRequests.attest])
+      if (one !== null) this.usedUp.add(`${deviceId} ${one.id}`);
     const hash = config?.codeHash;
     const known = this.codeHashes.get(deviceId) ?? [];
     if (hash === undefined || known.includes(hash)) return;

@@ -32,6 +32,9 @@ export function statusLost(d: Draft): boolean {
   } else if (
     (status === "decommissioning" || status === "planned") &&
     retire?.offlineAtMs != null &&
+    // What an owner set offline by hand was his word, and went with it.
+    retire.erasedAtMs !== null &&
+    retire.offAtMs !== null &&
     installed === null &&
     !isUnfinished(run) &&
     (run === null || run.kind === "retire")

@@ -37,9 +37,8 @@ export const requests: Invariant = {
           // A retirement asked for later stands above it (row 12).
           ((group(e.workflow.kind) === group(desiredAction) || e.workflow.kind === "retire") &&
             e.requestAtMs >= entry.atMs) ||
-          (e.workflow.kind === desiredAction &&
-            recordOf(sim, id)?.lastRequests[group(desiredAction) === "attest" ? "attest" : "install"]?.id ===
-              entry.requestId)),
+          // Carried out by a run of its kind that was under way.
+          (e.workflow.kind === desiredAction && sim.ledger.usedUp.has(`${id} ${entry.requestId}`))),
     );
     return served
       ? null
