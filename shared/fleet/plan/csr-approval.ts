@@ -35,10 +35,9 @@ function foreign(d: Draft, csrs: readonly CsrView[], token: DeviceRecord["token"
   const [stranger] = csrs
     .filter((c) => c.request?.commonName === name && c.username !== own && c.username !== name)
     .filter((c) => c.decision === "pending")
-    .map((c) => c.username)
-    .sort();
+    .sort((a, b) => (a.username < b.username ? -1 : 1));
   if (stranger === undefined) return;
-  const text = `a CSR for this node came from ${stranger}, which is not its own token: left alone`;
+  const text = `a CSR for this node came from ${stranger.username}, which is not its own token: left alone`;
   d.condition("CsrRefused", "csr-foreign", text, token?.id ?? "");
 }
 
