@@ -15,28 +15,26 @@ export interface GoProgram {
   readonly sources?: readonly string[];
   /** Variables that the linker sets. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Parts of it are C: a C compiler is needed. */
-  readonly cgo?: boolean;
 }
 
 const FOLDERS = ["/usr/local/go/bin", "/usr/lib/go/bin"];
 
 /**
  * Builds the program once, and gives its file.
- * @throws Error where Go is missing, or a C compiler where it is needed
+ * @throws Error where Go or a C compiler is missing
  */
 export async function buildGoProgram(program: GoProgram): Promise<string> {
-  const { name, module, target, sources = [], variables = {}, cgo = false } = program;
+  const { name, module, target, sources = [], variables = {} } = program;
   const files = ["go.mod", "go.sum", ...sources].map((file) => join(module, file));
   const set = Object.entries(variables).map(([key, value]) => `-X ${key}=${value}`);
   const flags = ["-s", "-w", ...set].join(" ");
-  const recipe = { name, words: [target, flags], files };
+  const recipe = { name, words: [target, flags, "cgo"], files };
   const folder = await cached(recipe, async (at) => {
     const asked = /^go (\S+)$/m.exec(readFileSync(join(module, "go.mod"), "utf8"))?.[1] ?? "";
     const go = needProgram("go", `Go ${asked} or later builds ${name}: https://go.dev/dl`, FOLDERS);
-    if (cgo) needProgram("gcc", `${name} is partly C: apt install gcc libc6-dev`);
+    needProgram("gcc", `${name} is partly C: apt install gcc libc6-dev`);
     const build = [go, "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", join(at, name), target];
-    await run("nice", build, { cwd: module, env: { CGO_ENABLED: cgo ? "1" : "0", GOFLAGS: "-mod=readonly" } });
+    await run("nice", build, { cwd: module, env: { CGO_ENABLED: "1", GOFLAGS: "-mod=readonly" } });
   });
   return join(folder, name);
 }
