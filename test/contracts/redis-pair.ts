@@ -41,10 +41,14 @@ export async function startPair(binary: string): Promise<RedisPair> {
   const [toPrimary, toReplica] = [to(primary), to(replica)];
   const way = await movableAddress(primary.port);
   let now = toPrimary;
+  const offset = (info: string, field: string) => Number(new RegExp(`^${field}:(\\d+)`, "m").exec(info)?.[1] ?? -1);
+  // Not WAIT: it waits for what its own connection wrote, and that is nothing.
   const settled = async () => {
+    const written = offset(await toPrimary.info("replication"), "master_repl_offset");
     for (;;) {
-      const linked = /master_link_status:up/.test(await toReplica.info("replication"));
-      if (linked && (await toPrimary.wait(1, 1000)) === 1) return;
+      const heard = await toReplica.info("replication");
+      if (/master_link_status:up/.test(heard) && offset(heard, "slave_repl_offset") >= written) return;
+      await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
   await settled();
