@@ -17,7 +17,8 @@ export async function addAccount(
   grants: readonly Grant[],
   options: { readonly writes?: boolean } = {},
 ): Promise<string> {
-  const password = randomBytes(24).toString("base64url");
+  // NetBox wants a numeral and letters of both kinds, which one random text in a hundred lacks.
+  const password = `Aa1-${randomBytes(24).toString("base64url")}`;
   const { id } = await owner.must("POST", "/api/users/users/", { username, password });
   for (const { types, constraints = null, ...grant } of grants)
     await owner.must("POST", "/api/users/permissions/", {
