@@ -17,9 +17,11 @@ async function enable(
   const { record } = await loadRecord(world.records, { id: deviceId, name: "" });
   if (record.run?.name !== step.name || record.run.phase !== "starting")
     throw new PortError("conflict", "records", `the record does not want ${step.name} any more`);
-  const { fleet } = await loadFleet(world);
-  if (touchesDisk(record.run.kind) && !fleet.slots.some((s) => s.deviceId === deviceId && s.run === step.name))
-    throw new PortError("conflict", "records", `${step.name} has no slot any more`);
+  if (touchesDisk(record.run.kind)) {
+    const { fleet } = await loadFleet(world);
+    if (!fleet.slots.some((s) => s.deviceId === deviceId && s.run === step.name))
+      throw new PortError("conflict", "records", `${step.name} has no slot any more`);
+  }
   await world.bootPlane.enableWorkflow(step.name, step.uid, step.resourceVersion);
 }
 
