@@ -10,8 +10,7 @@ export const base64 = (maxBytes: number) =>
 /** TPMS_ATTEST with its TPMT_SIGNATURE. */
 export const statement = z.object({ attest: base64(4096), signature: base64(2048) });
 
-/** A session token as a machine hands it back. */
-/** A token carries what begin was sent: 64 KiB, encrypted and in base64. */
+/** A session token as a machine hands it back; it carries what begin was sent, 64 KiB, encrypted and in base64. */
 export const sessionText = z.string().max(128 * 1024);
 
 const PCRS = 24;

@@ -107,6 +107,10 @@ export function netboxInventoryContract(setUp: () => Promise<SetUpNetBox>): void
           "change-device",
         ],
       ]);
+      // The class is given last: a machine that boots before its cable is there is not admitted unseen.
+      expect(JSON.stringify(steps.filter((step) => step.do === "create-device"))).not.toContain("fleet_class");
+      for (const step of steps.filter(({ do: what }) => what === "change-device"))
+        expect(step).toMatchObject({ body: { custom_fields: { fleet_class: "talos-worker" } } });
       expect(await counts()).toEqual(before);
     });
 

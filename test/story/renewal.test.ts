@@ -1,23 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import tls from "node:tls";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { lldpFrame } from "../../infra/lab/machine/machine.ts";
-import { pemBytes } from "../../infra/lab/machine/pem.ts";
-import { OwnerAtNetBox } from "../../infra/lab/story/netbox.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { OwnerAtNetBox } from "../../infra/lab/story/netbox.ts";
 import { missingTools } from "../../infra/lab/tpm/swtpm.ts";
-import { type Lab, startLab } from "../../infra/lab/world/lab.ts";
+import type { Lab } from "../../infra/lab/world/lab.ts";
 import { HOOKOS_MARKER, OS_MARKER } from "../../infra/lab/world/material.ts";
 import { callAdmin } from "../../infra/lab/world/timer.ts";
-import { Node, type NodeSite } from "../functions/renew/node.ts";
+import { installedNode, type LabNode, soon } from "../functions/renew/lab-node.ts";
+import type { Node } from "../functions/renew/node.ts";
 import { type NodeTpm, SoftwareNodeTpm } from "../functions/renew/node-tpm.ts";
 import { SwtpmNode } from "../functions/renew/swtpm-node.ts";
 import { run } from "../infra/fleetctl/cli.ts";
-import { aDevice } from "../scenarios/fixtures.ts";
-
-const PORT = { chassisMac: "02:00:5e:00:00:00", systemName: "sw-000", port: "port9" };
 
 interface View {
   readonly status: string;
@@ -27,6 +21,7 @@ interface View {
 }
 
 let state = "";
+let site: LabNode | undefined;
 let lab: Lab;
 let owner: OwnerAtNetBox;
 let tpm: NodeTpm;
@@ -37,37 +32,17 @@ const view = async (): Promise<View> => {
   return JSON.parse(text) as View;
 };
 const listed = async () => readFileSync(lab.paths.spireNodes, "utf8").includes('"w1"');
-const soon = { timeout: 20_000, interval: 200 };
 
 beforeAll(async () => {
   state = mkdtempSync(join(tmpdir(), "fleetd-lab-renewal-"));
-  const classes = fileURLToPath(new URL("../../infra/lab/defaults/classes.json", import.meta.url));
-  lab = await startLab({ state, classes, profiles: null, passEveryMs: 300 });
-  tls.setDefaultCACertificates([...tls.rootCertificates, readFileSync(lab.paths.tls.ca, "utf8")]);
-  owner = new OwnerAtNetBox(lab);
   tpm = missingTools().length === 0 ? await SwtpmNode.open() : await SoftwareNodeTpm.open();
-  const eks = tpm.eks.map(({ digest }) => ({ digest, source: "SUPPLIER:1" }));
-  const { name, serial } = aDevice();
-  const declared = { name, serial, number: 9, switchPort: PORT.port, diskSerial: "DISK-W1", withBmc: false };
-  await owner.declare({ ...declared, eks });
-  const good = { der: pemBytes(lab.material.authority.good) };
-  const site: NodeSite = {
-    device: lab.urls.device,
-    admin: lab.urls.admin,
-    signers: { hookos: good, os: good, foreign: { der: pemBytes(lab.material.authority.foreign) } },
-    hookosCommandLine: `console=tty0 ${HOOKOS_MARKER}`,
-    osCommandLine: `talos.platform=metal ${OS_MARKER}`,
-    lldp: Buffer.from(lldpFrame(PORT)).toString("base64"),
-    uuid: async () => "4c4c4544-0034-4410-8043-b7c04f335131",
-    becomesActive: () => vi.waitFor(async () => expect(await owner.status("w1")).toBe("active"), soon),
-  };
-  node = await Node.installed(tpm, site);
+  site = await installedNode(state, tpm);
+  ({ lab, owner, node } = site);
 }, 90_000);
 
 afterAll(async () => {
   await tpm?.close();
-  await lab?.stop();
-  rmSync(state, { recursive: true, force: true });
+  await site?.stop();
 });
 
 test("an installed node renews over TLS, and NetBox, look-ups, the SPIRE list and the evidence folder follow", async () => {

@@ -58,7 +58,7 @@ export function planNode(subject: Subject, state: InventoryState, role: string):
   const family = entry.address?.includes(":") === true ? "primary_ip6" : "primary_ip4";
   wantAddress(entry.address, host, family, "primary address");
   wantAddress(entry.bmc_address, management, "oob_ip", "OOB IP");
-  const fields = device === null ? { body: {}, texts: [] } : changedFields(entry, device);
+  const fields = device === null ? lastField(entry) : changedFields(entry, device);
   if (fields.texts.length + texts.length > 0)
     plan.steps.push({
       do: "change-device",
@@ -89,10 +89,22 @@ const KEPT = {
   cluster_token_approved: [names.clusterTokenApproved, (device: Device) => device.clusterTokenApproved],
 } as const satisfies Partial<Record<keyof NodeEntry, readonly [string, (device: Device) => unknown]>>;
 
+/**
+ * Without a class nothing begins, so it is given when all else is there: an admission before its cable would check no
+ * switch port. A run that is cut off leaves a device that waits, and the next run gives it.
+ */
+const LAST = "fleet_class" satisfies keyof typeof KEPT;
+
+function lastField(entry: NodeEntry): { body: Record<string, unknown>; texts: string[] } {
+  const value = entry[LAST];
+  if (value === undefined) return { body: {}, texts: [] };
+  return { body: { custom_fields: { [KEPT[LAST][0]]: value } }, texts: [`${LAST}: ${shown(null)} → ${value}`] };
+}
+
 function newDevice(name: string, entry: NodeEntry, role: string): Record<string, unknown> {
   const fields = Object.entries(KEPT).flatMap(([key, [field]]) => {
     const value = entry[key as keyof typeof KEPT];
-    return value === undefined ? [] : [[field, value] as const];
+    return value === undefined || key === LAST ? [] : [[field, value] as const];
   });
   return {
     name,

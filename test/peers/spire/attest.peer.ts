@@ -1,31 +1,25 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import tls from "node:tls";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { lldpFrame } from "../../../infra/lab/machine/machine.ts";
-import { pemBytes } from "../../../infra/lab/machine/pem.ts";
-import { OwnerAtNetBox } from "../../../infra/lab/story/netbox.ts";
-import { type Lab, startLab } from "../../../infra/lab/world/lab.ts";
-import { HOOKOS_MARKER, OS_MARKER } from "../../../infra/lab/world/material.ts";
-import { Node, type NodeSite } from "../../functions/renew/node.ts";
+import type { OwnerAtNetBox } from "../../../infra/lab/story/netbox.ts";
+import type { Lab } from "../../../infra/lab/world/lab.ts";
+import { installedNode, type LabNode, soon } from "../../functions/renew/lab-node.ts";
+import type { Node } from "../../functions/renew/node.ts";
 import { SwtpmNode } from "../../functions/renew/swtpm-node.ts";
-import { aDevice } from "../../scenarios/fixtures.ts";
 import { type SpireNode, type SpireServer, startSpire, TRUST_DOMAIN } from "./start.ts";
 
 // fleetd (in the lab) issues the LDevID, a real swtpm holds its key, and SPIRE's own server and agent judge both.
 
-const PORT = { chassisMac: "02:00:5e:00:00:00", systemName: "sw-000", port: "port9" };
-const soon = { timeout: 20_000, interval: 200 };
 const WORKLOAD = `spiffe://${TRUST_DOMAIN}/workload`;
 const listSchema = z.object({
   nodes: z.array(z.object({ name: z.string(), spiffe_id: z.string(), ldevid_subject: z.string() })),
 });
 
 let state = "";
+let site: LabNode | undefined;
 let lab: Lab;
 let owner: OwnerAtNetBox;
 let tpm: SwtpmNode;
@@ -61,27 +55,9 @@ async function register(): Promise<void> {
 
 beforeAll(async () => {
   state = mkdtempSync(join(tmpdir(), "fleetd-spire-"));
-  const classes = fileURLToPath(new URL("../../../infra/lab/defaults/classes.json", import.meta.url));
-  lab = await startLab({ state, classes, profiles: null, passEveryMs: 300 });
-  tls.setDefaultCACertificates([...tls.rootCertificates, readFileSync(lab.paths.tls.ca, "utf8")]);
-  owner = new OwnerAtNetBox(lab);
   tpm = await SwtpmNode.open();
-  const eks = tpm.eks.map(({ digest }) => ({ digest, source: "SUPPLIER:1" }));
-  const { name, serial } = aDevice();
-  const declared = { name, serial, number: 9, switchPort: PORT.port, diskSerial: "DISK-W1", withBmc: false };
-  await owner.declare({ ...declared, eks });
-  const good = { der: pemBytes(lab.material.authority.good) };
-  const site: NodeSite = {
-    device: lab.urls.device,
-    admin: lab.urls.admin,
-    signers: { hookos: good, os: good, foreign: { der: pemBytes(lab.material.authority.foreign) } },
-    hookosCommandLine: `console=tty0 ${HOOKOS_MARKER}`,
-    osCommandLine: `talos.platform=metal ${OS_MARKER}`,
-    lldp: Buffer.from(lldpFrame(PORT)).toString("base64"),
-    uuid: async () => "4c4c4544-0034-4410-8043-b7c04f335131",
-    becomesActive: () => vi.waitFor(async () => expect(await owner.status("w1")).toBe("active"), soon),
-  };
-  node = await Node.installed(tpm, site);
+  site = await installedNode(state, tpm);
+  ({ lab, owner, node } = site);
   const devidCa = readFileSync(lab.paths.issuer.chain, "utf8");
   spire = await startSpire(join(state, "spire"), { devidCa, endorsementCa: tpm.endorsementCa() });
 }, 240_000);
@@ -89,8 +65,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await spire?.stop();
   await tpm?.close();
-  await lab?.stop();
-  rmSync(state, { recursive: true, force: true });
+  await site?.stop();
 });
 
 test("an agent attests by tpm_devid with the LDevID that fleetd issued, and a workload gets its SVID by the list's entry", async () => {
