@@ -106,12 +106,13 @@ export function labTinkWorld(): Promise<TinkWorld> {
 export async function tinkWorld(
   startApi: () => Promise<KubernetesWorld>,
   startTink: (api: KubernetesWorld, bmcUrl: string) => Promise<TinkPeer>,
+  bmcAnswerMs = 0,
 ): Promise<TinkWorld> {
   const directory = mkdtempSync(join(tmpdir(), "fleetd-tink-"));
   const kubernetes = await startApi();
   const { admin, namespace } = kubernetes;
   const paths = pathsOf(namespace);
-  const bmcs = await startLabBmcs();
+  const bmcs = await startLabBmcs({ answerMs: bmcAnswerMs });
   const tink = await startTink(kubernetes, bmcs.url);
   for (const name of ["provision", "attest", "wipe", "retire"]) {
     await admin.call("POST", paths.templates, parse(readFileSync(`infra/tinkerbell/templates/${name}.yaml`, "utf8")));

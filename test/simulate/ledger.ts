@@ -171,10 +171,11 @@ export class Ledger {
 
   /** A walk, of all devices or of the pass's shard, was answered: which of those that there were did it come without? */
   walked(which: unknown, devices: readonly Device[], by: Task, isAlone: boolean): void {
-    if (Array.isArray(which) || by.kind !== "pass" || by.hasWalked) return;
-    // A pass of a shard that asks who shares a value looks at all devices, and notes of none that it is there.
-    if (by.shard !== null && which === undefined) return;
+    // Only a pass's first list is what it goes by. Between walks that one is of some devices; whoever asks later who
+    // shares a value is told of all, and notes of none that it is there.
+    if (by.kind !== "pass" || by.hasWalked) return;
     by.hasWalked = true;
+    if (Array.isArray(which)) return;
     const { from, to } = (which as IdRange | undefined) ?? { from: 0, to: Number.POSITIVE_INFINITY };
     const seen = new Set(devices.map(({ id }) => id));
     for (const id of this.rows.keys()) {

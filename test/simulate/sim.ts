@@ -228,8 +228,6 @@ export class Sim {
       this.acting = null;
     }
     if (isRead(name)) this.#remember(key, answer);
-    if (name === "netbox.devices" && task.kind === "pass")
-      this.ledger.walked(call.args[0], answer as readonly Device[], task, this.tasks.size === 1);
     if (fault === "killed") {
       this.kill(task.process);
       return "done, then its process died";
@@ -238,6 +236,9 @@ export class Sim {
       call.reject(unavailable(port, "no answer in time"));
       return "done, no answer";
     }
+    // A list that nobody got was no walk.
+    if (name === "netbox.devices" && task.kind === "pass")
+      this.ledger.walked(call.args[0], answer as readonly Device[], task, this.tasks.size === 1);
     call.resolve(answer);
     return "";
   }

@@ -12,6 +12,7 @@ export interface LabMachinesOptions extends Site {
   readonly tpm?: "swtpm" | "software";
   /** Of the BMC responders; 0 or absent: the kernel chooses. */
   readonly bmcPort?: number;
+  readonly bmcAnswerMs?: number;
   /** Of the control door. */
   readonly port?: number;
   readonly machines?: readonly LabMachineSpec[];
@@ -33,9 +34,9 @@ export class LabMachines {
   }
 
   static async start(options: LabMachinesOptions): Promise<LabMachines> {
-    const { tpm, bmcPort = 0, machines = [], port: _port, ...site } = options;
+    const { tpm, bmcPort = 0, bmcAnswerMs = 0, machines = [], port: _port, ...site } = options;
     mkdirSync(site.directory, { recursive: true });
-    const bmcs = await startLabBmcs({ port: bmcPort });
+    const bmcs = await startLabBmcs({ port: bmcPort, answerMs: bmcAnswerMs });
     const kind = tpm ?? (missingTools().length === 0 ? "swtpm" : "software");
     const started = new LabMachines(site, kind, bmcs);
     for (const spec of machines) await started.add(spec);

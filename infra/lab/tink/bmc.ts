@@ -46,8 +46,21 @@ interface Bmc {
   bootDevice: "pxe" | "disk";
 }
 
+export interface BmcsOptions {
+  /** 0 or absent: the kernel chooses. */
+  readonly port?: number;
+  /** Each answer takes so long. */
+  readonly answerMs?: number;
+}
+
+/**
+ * Of a real Rufio's Jobs with three Tasks a quarter fails where a BMC answers within a millisecond ("already exists": it
+ * makes a Task again that its own copy does not show yet). With an answer as slow as real BMCs' it is one of thirty or less.
+ */
+export const REAL_ANSWER_MS = 150;
+
 /** Starts one HTTP server with a BMC a machine, in bmclib's RPC: POST / {id, host, method, params}. */
-export async function startLabBmcs(options: { readonly port?: number } = {}): Promise<LabBmcs> {
+export async function startLabBmcs(options: BmcsOptions = {}): Promise<LabBmcs> {
   const bmcs = new Map<string, Bmc>();
   const servers: Server[] = [];
   const open = (host: string, port: number) => {
@@ -68,7 +81,7 @@ export async function startLabBmcs(options: { readonly port?: number } = {}): Pr
     },
     add(host, machine) {
       const faults: BmcFaults = {
-        slowMs: 0,
+        slowMs: options.answerMs ?? 0,
         refuseOffs: 0,
         refuseBootDevices: 0,
         ignores: false,

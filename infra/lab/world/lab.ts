@@ -103,6 +103,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
       "infra/lab/machine/main.ts",
       machinesOptions(paths, material, {
         bmcPort,
+        bmcAnswerMs: peers.bmc.answerMs,
         tinkUrl,
         deviceUrl,
         swtpm: found.swtpm,

@@ -9,6 +9,7 @@ export function machinesOptions(
   material: Material,
   at: {
     readonly bmcPort: number;
+    readonly bmcAnswerMs: number;
     readonly tinkUrl: string;
     readonly deviceUrl: string;
     readonly swtpm: boolean;
@@ -24,6 +25,7 @@ export function machinesOptions(
   return {
     directory: paths.at("machines"),
     bmcPort: at.bmcPort,
+    bmcAnswerMs: at.bmcAnswerMs,
     tinkUrl: at.tinkUrl,
     deviceUrl: at.deviceUrl,
     caFile: paths.tls.ca,

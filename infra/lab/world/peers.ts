@@ -24,6 +24,8 @@ export interface BmcKind {
   readonly type: "redfish" | "rpc";
   /** The first two bytes of each BMC's address. */
   readonly prefix: string;
+  /** How long each of its answers takes. */
+  readonly answerMs: number;
 }
 
 export interface StartedPeers {
@@ -46,7 +48,7 @@ export interface Peers {
 
 /** The lab's own peers, each as a process. */
 export const labPeers: Peers = {
-  bmc: { type: "redfish", prefix: "10.78" },
+  bmc: { type: "redfish", prefix: "10.78", answerMs: 0 },
   obeys: true,
   async start(input) {
     const { material, paths, found, adminUrl } = input;

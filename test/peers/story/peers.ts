@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { secretPaths } from "../../../infra/fleetctl/netbox/setup.ts";
 import { clientOf } from "../../../infra/lab/kubernetes/client.ts";
+import { REAL_ANSWER_MS } from "../../../infra/lab/tink/bmc.ts";
 import { NAMESPACE, type Peers, type PeersInput, ROLE } from "../../../infra/lab/world/peers.ts";
 import { run as fleetctl } from "../../infra/fleetctl/cli.ts";
 import { applyDefinitions, applyManifests, applyNamespace } from "../kubernetes/apply.ts";
@@ -20,7 +21,7 @@ export function realPeers(): Peers {
   const stops: (() => Promise<void>)[] = [];
   return {
     // BMCs at loopback addresses of their own, which Rufio's RPC provider reaches.
-    bmc: { type: "rpc", prefix: "127.78" },
+    bmc: { type: "rpc", prefix: "127.78", answerMs: REAL_ANSWER_MS },
     obeys: false,
     async start(input) {
       const { paths } = input;

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { REAL_ANSWER_MS } from "../../../infra/lab/tink/bmc.ts";
 import { rufioContract } from "../../contracts/rufio.ts";
 import { tinkWorld } from "../../contracts/tink-world.ts";
 import { tinkerbellContract } from "../../contracts/tinkerbell.ts";
@@ -26,6 +27,7 @@ async function realTinkWorld() {
       const tink = await startTinkerbell(folder, { kubeconfigFile, namespace });
       return { url: tink.url, taskTimeoutMs: TASK_TIMEOUT_MS, close: tink.stop };
     },
+    REAL_ANSWER_MS,
   );
 }
 

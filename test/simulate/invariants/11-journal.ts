@@ -11,6 +11,9 @@ export const journal: Invariant = {
   on: (sim, event) => {
     if (event.kind === "recorded") {
       const marks = new Set(event.record.journal.map((line) => line.mark));
+      // What is POSTed is looked up by its mark where the record has it already; the record itself is what owners are shown.
+      const again = event.record.journal.find((line, n, all) => all.findIndex(({ mark }) => mark === line.mark) < n);
+      if (again !== undefined) return `device ${event.record.deviceId}'s record tells twice: ${again.text}`;
       const lost = event.before?.journal.find((line) => !line.sent && !marks.has(line.mark));
       return lost === undefined ? null : `device ${event.record.deviceId}'s line is dropped unsent: ${lost.text}`;
     }
