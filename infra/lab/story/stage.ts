@@ -22,7 +22,7 @@ export interface DeviceView {
 }
 
 const POLL_MS = 250;
-const PATIENCE = 3;
+const PATIENCE = 5;
 
 /** What had to come did not: what would follow from it need not be waited for. */
 export class StoryEnds extends Error {}
@@ -67,7 +67,8 @@ export class Stage {
     seconds: number,
     holds: () => Promise<boolean>,
   ): Promise<void> {
-    // Real peers answer when they do; a machine that runs them all is slower still.
+    // Real peers answer when they do; a machine that runs them all is slower still. A retirement that lost its first Job
+    // is tried again after five minutes.
     const patience = this.lab.peers.obeys ? 1 : PATIENCE;
     const end = Date.now() + seconds * patience * 1000;
     for (;;) {

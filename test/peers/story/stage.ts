@@ -6,11 +6,13 @@ import { tellFleetdLine } from "../../../infra/lab/story/events.ts";
 import { Stage } from "../../../infra/lab/story/stage.ts";
 import { Teller } from "../../../infra/lab/story/teller.ts";
 import { startLab } from "../../../infra/lab/world/lab.ts";
+import { type AskingOwner, askAgain } from "./ask-again.ts";
 import { realPeers } from "./peers.ts";
 
 /** The story's stage among real peers, and what was told on it. */
 export interface RealStage {
   readonly stage: Stage;
+  readonly again: AskingOwner;
   /** The last lines, for a failure's message. */
   tail(): string;
   stop(): Promise<void>;
@@ -33,14 +35,17 @@ export async function realStage(more: { readonly attestTries?: number } = {}): P
   });
   const stage = new Stage(lab, teller);
   const stops = [stage.owner.followJournal(teller), stage.machines.follow(teller)];
+  const again = askAgain(stage);
   return {
     stage,
+    again,
     tail: () =>
       teller.lines
         .slice(-TAIL_LINES)
         .map((line) => `${line.at} ${line.device} ${line.kind} ${line.text}`)
         .join("\n"),
     async stop() {
+      await again.end();
       for (const stop of stops) await stop();
       await lab.stop();
       if (process.env.FLEETD_PEERS_TMP === undefined) rmSync(state, { recursive: true, force: true });

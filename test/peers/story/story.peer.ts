@@ -6,7 +6,7 @@ import { retire } from "../../../infra/lab/story/chapters/retire.ts";
 import { StoryEnds } from "../../../infra/lab/story/stage.ts";
 import { type RealStage, realStage } from "./stage.ts";
 
-const CHAPTER_MS = 600_000;
+const CHAPTER_MS = 900_000;
 
 describe("the story among real peers", () => {
   let real: RealStage | undefined;
