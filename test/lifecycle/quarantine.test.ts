@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { spireNodes } from "../../shared/fleet/manifests/spire-nodes.ts";
 import { afterIntake } from "../../shared/fleet/plan/quarantine.ts";
 import { renewalBar } from "../../shared/fleet/plan/renewal.ts";
-import { attests, installed, installs, request, UUID } from "../scenarios/acts.ts";
+import { attests, declared, installed, installs, request, UUID } from "../scenarios/acts.ts";
 import type { Model } from "../scenarios/model.ts";
 import { acts, conditions, said, times } from "./seen.ts";
 
@@ -142,4 +142,27 @@ it("a verdict older than 30 days is a condition, and the node is not listed unti
   m.minutes(31 * 1440);
   m.pass();
   expect([conditions(m), listed(m)]).toEqual([["AttestationOld/too-old"], []]);
+});
+
+describe("a device that has another's name by mistake", () => {
+  /** Declared with the name of a node that is in quarantine, or drained, or reinstalled. */
+  function named(held: Partial<NonNullable<NonNullable<Model["cluster"]>["node"]>>): Model {
+    const m = declared();
+    m.conflict = "shares name w1 with w1 (device 9)";
+    m.node();
+    if (m.cluster?.node) m.cluster.node = { ...m.cluster.node, ...held };
+    m.pass();
+    return m;
+  }
+  const taints = [{ key: "fleetd.dev/quarantine", value: "", effect: "NoSchedule" }];
+
+  it("quarantine: takes nothing from the other's Node (simulation 600391)", () => {
+    const held = { unschedulable: true, taints, annotations: { "fleetd.dev/cordon": "quarantine" } };
+    expect(named(held).cluster?.node).toMatchObject(held);
+  });
+
+  it("quarantine: nor where a person's cordon stands beside fleetd's taint", () => {
+    const held = { unschedulable: true, taints, annotations: {} };
+    expect(named(held).cluster?.node).toMatchObject(held);
+  });
 });

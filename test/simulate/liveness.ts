@@ -36,6 +36,14 @@ function wrongOf(sim: Sim): string | null {
   return null;
 }
 
+/** A run that began while the last rounds went by, and says of nothing that it waits: whether it ends is still to be seen. */
+function isStillToEnd(sim: Sim): boolean {
+  return [...sim.netbox.rows.keys()].some((id) => {
+    const record = recordOf(sim, id);
+    return isUnfinished(record?.run ?? null) && record?.conditions.every((c) => !Object.hasOwn(CONDITIONS, c.type));
+  });
+}
+
 /** Invariant 13: with all faults healed and everybody behaving, each device comes to its goal, or says who must act. */
 export async function liveness(sim: Sim): Promise<void> {
   await heal(sim);
@@ -50,7 +58,7 @@ export async function liveness(sim: Sim): Promise<void> {
   sim.cluster.blocked.clear();
   let still = 0;
   let rested = true;
-  for (let n = 0; n < ROUNDS && still < STILL && sim.violation === null; n++) {
+  for (let n = 0; n < ROUNDS && (still < STILL || isStillToEnd(sim)) && sim.violation === null; n++) {
     sim.step++;
     // Deadlines of a day, back-offs and leases run out.
     if (rested) sim.nowMs += 26 * HOUR;
