@@ -15,7 +15,7 @@ import { currentClasses, type Look, type LookContext, lookAgain, observeDevice }
 import { parseRecord, recordsOf, updateRecord } from "./records.ts";
 import { MANY_DEVICES, type Round, readRound, shardName } from "./round.ts";
 import { seen } from "./seen.ts";
-import { randomName, rest, type Settled, settle, takeLock, withDeviceLock } from "./settle.ts";
+import { type KeepLock, rest, type Settled, settle, withDeviceLock, withLock } from "./settle.ts";
 import { WholeFleet } from "./whole-fleet.ts";
 import type { World } from "./world.ts";
 
@@ -34,14 +34,14 @@ export async function passForDevice(
   deviceId: number,
   trigger: Observed["trigger"],
 ): Promise<Settled | null> {
-  return withDeviceLock(world, { id: deviceId }, async () => {
+  return withDeviceLock(world, { id: deviceId }, async (keepLock) => {
     const context = {
       ...(await currentClasses(world)),
       trigger,
       wholeFleet: new WholeFleet(world),
     };
     const first = await lookAgain(world, deviceId, context);
-    return first === null ? null : settle(world, first, context);
+    return first === null ? null : settle(world, first, context, keepLock);
   });
 }
 
@@ -58,7 +58,7 @@ async function tend(
     await rest(world, first);
     return { observed: first.observed, steps: 0, failed: false };
   }
-  return withDeviceLock(world, device, () => settle(world, first, context));
+  return withDeviceLock(world, device, (keepLock) => settle(world, first, context, keepLock));
 }
 
 /** One device of a pass; what it cannot be read for is this device's failure, and the others go on. */
@@ -95,7 +95,7 @@ async function tendAll(
   round: Round,
   records: ReadonlyMap<number, DeviceRecord>,
   context: LookContext,
-  keepLock: () => Promise<void>,
+  keepLock: KeepLock,
 ): Promise<PassReport & { readonly after: readonly Member[] }> {
   const ids = round.whole || round.devices.length > MANY_DEVICES ? undefined : round.devices.map((d) => d.id);
   const nodeNames = round.devices.map((d) => nodeName(d, records.get(d.id) ?? newRecord(d.id, d.name)));
@@ -137,7 +137,7 @@ async function tendAll(
   return { devices: round.devices.length, steps, failed, skipped: false, after };
 }
 
-async function onePass(world: World, keepLock: () => Promise<void>): Promise<PassReport> {
+async function onePass(world: World, keepLock: KeepLock): Promise<PassReport> {
   const policy = await currentClasses(world);
   let round: Round;
   try {
@@ -177,27 +177,10 @@ async function endTokensUnseen(world: World, unseen: readonly StoredRecord[]): P
 
 /** One pass of the shard, under its lock: what another pass is doing already is not done twice. */
 export async function pass(world: World): Promise<PassReport> {
-  const owner = randomName(world);
   const shard = shardName(world);
-  const name = shard === "" ? "pass" : `pass:${shard}`;
-  if (!(await takeLock(world, name, owner))) return { devices: 0, steps: 0, failed: 0, skipped: true };
-  const { passLockMs } = world.settings.durations;
-  let takenAtMs = world.clock.nowMs();
-  const keepLock = async () => {
-    if (world.clock.nowMs() - takenAtMs < passLockMs / 4) return;
-    takenAtMs = world.clock.nowMs();
-    await takeLock(world, name, owner);
-  };
-  try {
-    const report = await onePass(world, keepLock);
-    world.event({
-      kind: "pass",
-      device: "",
-      code: "pass",
-      text: `${report.devices} devices, ${report.steps} steps, ${report.failed} failed`,
-    });
-    return report;
-  } finally {
-    await world.store.unlock(name, owner).catch(() => undefined);
-  }
+  const report = await withLock(world, shard === "" ? "pass" : `pass:${shard}`, (keepLock) => onePass(world, keepLock));
+  if (report === null) return { devices: 0, steps: 0, failed: 0, skipped: true };
+  const { devices, steps, failed } = report;
+  world.event({ kind: "pass", device: "", code: "pass", text: `${devices} devices, ${steps} steps, ${failed} failed` });
+  return report;
 }

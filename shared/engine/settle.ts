@@ -35,8 +35,8 @@ export async function rest(world: World, { observed, resourceVersion, open }: Lo
   }
 }
 
-/** observe → plan → apply for one device until it rests; returns its last observation. */
-export async function settle(world: World, first: Look, context: LookContext): Promise<Settled> {
+/** observe → plan → apply for one device until it rests, or its lock is another's; returns its last observation. */
+export async function settle(world: World, first: Look, context: LookContext, keepLock: KeepLock): Promise<Settled> {
   let look = first;
   let steps = 0;
   for (let n = 0; n < MAX_LOOKS; n++) {
@@ -55,12 +55,14 @@ export async function settle(world: World, first: Look, context: LookContext): P
     if (next === null) break;
     look = next;
     if (!plan.again && failure === null && !isUnsure) break;
+    // So many looks at peers that are slow last longer than a lock.
+    if (!(await keepLock())) break;
   }
   return { observed: look.observed, steps, failed: false };
 }
 
 /** Takes or keeps a lock. Locks only save work: where the store does not answer, the work is done without one. */
-export async function takeLock(world: World, name: string, owner: string): Promise<boolean> {
+async function takeLock(world: World, name: string, owner: string): Promise<boolean> {
   try {
     return await world.store.lock(name, owner, world.settings.durations.passLockMs);
   } catch (error) {
@@ -70,22 +72,39 @@ export async function takeLock(world: World, name: string, owner: string): Promi
   }
 }
 
-/** Work under a device's lock; null where another holds it. */
-export async function withDeviceLock<T>(
+/** Called now and then, keeps a lock; false where it ended and another has it. */
+export type KeepLock = () => Promise<boolean>;
+
+/** Work under a lock; null where another holds it. */
+export async function withLock<T>(
   world: World,
-  { id }: Pick<Device, "id">,
-  work: () => Promise<T>,
+  name: string,
+  work: (keepLock: KeepLock) => Promise<T>,
 ): Promise<T | null> {
   const owner = randomName(world);
-  if (!(await takeLock(world, `device:${id}`, owner))) return null;
+  if (!(await takeLock(world, name, owner))) return null;
+  let takenAtMs = world.clock.nowMs();
   try {
-    return await work();
+    return await work(async () => {
+      if (world.clock.nowMs() - takenAtMs < world.settings.durations.passLockMs / 4) return true;
+      takenAtMs = world.clock.nowMs();
+      return takeLock(world, name, owner);
+    });
   } finally {
-    await world.store.unlock(`device:${id}`, owner).catch(() => undefined);
+    await world.store.unlock(name, owner).catch(() => undefined);
   }
 }
 
+/** Work under a device's lock; null where another holds it. */
+export function withDeviceLock<T>(
+  world: World,
+  { id }: Pick<Device, "id">,
+  work: (keepLock: KeepLock) => Promise<T>,
+): Promise<T | null> {
+  return withLock(world, `device:${id}`, work);
+}
+
 /** A lock's owner: nobody else has its name. */
-export function randomName({ entropy }: Pick<World, "entropy">): string {
+function randomName({ entropy }: Pick<World, "entropy">): string {
   return Array.from(entropy.bytes(16), (b) => b.toString(16).padStart(2, "0")).join("");
 }

@@ -16,6 +16,8 @@ async function atRest(): Promise<Timed> {
   const t = await timedWorld();
   t.world.netbox.declare(numbered(7, { status: "active" }));
   t.world.cluster.nodeList = [NODE];
+  // The Node is the device's own: another's of that name is left alone.
+  await updateRecord(t.world, numbered(7), (r) => ({ ...r, node: { name: NODE.name, uid: NODE.uid } }));
   await rests(t);
   return t;
 }

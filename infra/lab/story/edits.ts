@@ -3,6 +3,8 @@ import type { Stage } from "./stage.ts";
 
 const WINDOW_MS = 600;
 const EDIT_EVERY_MS = 250;
+/** A pass among real peers lasts seconds, and one whose device changes meanwhile begins again. */
+const REAL_EDIT_EVERY_MS = 4_000;
 
 /**
  * While `work` goes on, an owner edits the device's comments again and again, each time under If-Match, in a NetBox whose
@@ -26,7 +28,7 @@ export async function whileOwnerEdits(s: Stage, name: string, work: () => Promis
         last = text;
         taken++;
       } else last = "";
-      await sleep(EDIT_EVERY_MS);
+      await sleep(s.lab.peers.obeys ? EDIT_EVERY_MS : REAL_EDIT_EVERY_MS);
     }
   })();
   s.act(name, "edits", `meanwhile the owner edits ${name}'s comments, again and again`);
