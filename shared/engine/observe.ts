@@ -2,7 +2,7 @@ import { type ClassInputs, type ClassTable, classInputsSchema, classTableSchema 
 import { TOKEN_GROUP } from "../fleet/cluster.ts";
 import type { Device } from "../fleet/device.ts";
 import type { FleetRecord } from "../fleet/fleet-record.ts";
-import { nodeName } from "../fleet/installed-name.ts";
+import { isOwnNode, nodeName } from "../fleet/installed-name.ts";
 import { templateOf } from "../fleet/manifests/workflow.ts";
 import type { Observed, SeenCluster } from "../fleet/observed.ts";
 import { isOrphan } from "../fleet/plan/orphan.ts";
@@ -99,7 +99,9 @@ export async function observeDevice(
     adopts || needsChanges(device, record)
       ? await seen(world, device.name, () => world.netbox.changes(device.id))
       : keptChanges(device, record);
-  const { run } = record;
+  const { run, retire } = record;
+  const node = cluster?.node ?? null;
+  const takesNode = retire !== null && retire.offlineAtMs === null && node !== null && !isOwnNode(record, node);
   const rendered = bootPlane?.workflows.some((w) => w.name === run?.name && w.actions.length > 0) ?? false;
   const template =
     run !== null && run.phase !== "ended" && !run.actionsChecked && rendered
@@ -111,6 +113,7 @@ export async function observeDevice(
     trigger: context.trigger,
     device,
     conflict: asksForRun(device, record, context.trigger) ? await context.wholeFleet.conflictOf(device, record) : null,
+    namesakes: takesNode ? await context.wholeFleet.namesakesOf(device) : null,
     changes,
     record,
     fleet,

@@ -1,5 +1,5 @@
 import { boundUuid } from "../fleet/binding.ts";
-import { conflictIn, inventoryIndex } from "../fleet/conflicts.ts";
+import { conflictIn, inventoryIndex, namesakesIn } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
 import { isEarlier, isoTime } from "../fleet/moment.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
@@ -70,6 +70,12 @@ export class WholeFleet {
     const known = this.#known ?? this.#set(await inventory(this.#world), null);
     const uuid = boundUuid(device, record);
     return known.hasUuids ? conflictIn(known.index, device, uuid) : conflictAmong(this.#world, known, device, uuid);
+  }
+
+  /** Other devices with the device's name, or null. @throws PortError */
+  async namesakesOf(device: Device): Promise<string | null> {
+    const { index } = this.#known ?? this.#set(await inventory(this.#world), null);
+    return namesakesIn(index, device);
   }
 
   #set(devices: readonly Device[], readAtMs: number | null): Known {

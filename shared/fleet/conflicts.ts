@@ -76,6 +76,13 @@ export function inventoryIndex(devices: readonly Device[], uuids: ReadonlyMap<nu
   return { holders, names };
 }
 
+/** Other devices with the device's name, in words, or null; unlike what it shares, asked of one that is offline too. */
+export function namesakesIn({ holders, names }: InventoryIndex, device: Pick<Device, "id" | "name">): string | null {
+  const all = holders.get(keyOf({ kind: "name", value: device.name })) ?? [];
+  const others = all.filter((id) => id !== device.id);
+  return others.length === 0 ? null : others.map((id) => `${names.get(id)} (device ${id})`).join(", ");
+}
+
 /**
  * What the device shares with another of the role: a sentence that names value and devices, or null.
  * @see spec/00-overview.md "NetBox" (inventory-conflict)

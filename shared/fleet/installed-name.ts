@@ -31,6 +31,14 @@ export function nodeName(device: Pick<Device, "name">, record: Pick<DeviceRecord
   return installedAs(record)?.name ?? device.name;
 }
 
+/** True for a Node that is the device's by what fleetd did with it: its name alone may be another device's just as well. */
+export function isOwnNode(
+  { installed, identity, node }: Pick<DeviceRecord, "installed" | "identity" | "node">,
+  { uid }: { readonly uid: string },
+): boolean {
+  return installed !== null || installedAs({ identity }) !== null || node?.uid === uid;
+}
+
 /** Whether NetBox's serial is the certificate's: firmware and people write it in either case. */
 export function isInstalledSerial(device: Pick<Device, "serial">, installed: Pick<InstalledAs, "serial">): boolean {
   return device.serial.toLowerCase() === installed.serial.toLowerCase();

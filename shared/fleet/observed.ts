@@ -13,6 +13,8 @@ export interface Observed {
   readonly device: Device;
   /** Sentence naming what the device shares with another, or null. */
   readonly conflict: string | null;
+  /** Other devices with this one's name, where its retirement comes to a Node that only the name says to be its own; else null. */
+  readonly namesakes: string | null;
   /** Change log, newest first; null: not readable. Empty where it was not needed. */
   readonly changes: readonly ChangeEntry[] | null;
   readonly record: DeviceRecord;

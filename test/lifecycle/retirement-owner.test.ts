@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { erased, installed, off, request, retiring, workflowOf } from "../scenarios/acts.ts";
+import { declared, erased, installed, kubeletAsks, off, request, retiring, workflowOf } from "../scenarios/acts.ts";
 import { acts, conditions, runs, said } from "./seen.ts";
 
 describe("rows 32 and 33: an owner steps in", () => {
@@ -86,6 +86,44 @@ describe("rows 32 and 33: an owner steps in", () => {
     m.owner({ status: "offline" }, request(10));
     expect(said(m.pass())).toContain("journal danger: set offline by hand: erased, and not off as far as fleetd knows");
   });
+});
+
+describe("row 33: set offline by hand, and never installed: its name alone says which Node is its own", () => {
+  function closedByHand(namesakes: string | null) {
+    const m = declared();
+    m.owner({ status: "decommissioning" }, request(9));
+    m.conflict = "shares name w1 with w1 (device 9)";
+    m.pass();
+    m.node();
+    kubeletAsks(m, { username: "system:bootstrap:others" });
+    m.owner({ status: "offline" }, request(10));
+    m.namesakes = namesakes;
+    const lines = m.pass();
+    return { m, lines };
+  }
+
+  it("row 33: another device has the name: its Node and CSRs are left, and that is said", () => {
+    const { m, lines } = closedByHand("w1 (device 9)");
+    expect(acts(lines)).toEqual([]);
+    expect(said(lines)).toContain("journal warning: Node and CSRs of its name are left: w1 (device 9) has it too");
+    expect(m.cluster?.node?.unschedulable).toBe(false);
+    expect(m.record.retire?.offlineAtMs).not.toBeNull();
+    expect(acts(m.pass())).toEqual([]);
+  });
+
+  it("row 33: nobody else has it: Node and CSRs go", () => {
+    const { lines } = closedByHand(null);
+    expect(acts(lines)).toEqual(expect.arrayContaining(["delete-node w1", "delete-csr node-csr-1"]));
+  });
+});
+
+it("row 31: erased, never installed as far as the record knows, and another device has its name by now: its Node is left", () => {
+  const m = erased();
+  m.record = { ...m.record, installed: null, identity: null };
+  m.namesakes = "w1 (device 9)";
+  m.job({ state: "completed" });
+  m.pass();
+  expect([m.device.status, m.cluster?.node?.unschedulable]).toEqual(["offline", false]);
 });
 
 describe("row 12: an action of a device that is being retired", () => {

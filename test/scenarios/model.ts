@@ -34,6 +34,7 @@ export class Model {
   cluster: { node: NodeView | null; csrs: CsrView[]; pods: PodView[] } | null = { node: null, csrs: [], pods: [] };
   device: Device;
   conflict: string | null = null;
+  namesakes: string | null = null;
   settings: FleetSettings = SETTINGS;
   classes: ClassTable = CLASSES;
   /** Text of the running Workflow's Template. */
@@ -85,6 +86,7 @@ export class Model {
       trigger,
       device: this.device,
       conflict: this.conflict,
+      namesakes: this.namesakes,
       template: this.template,
       changes: this.changes,
       record: this.record,

@@ -1,5 +1,5 @@
 import { CORDON_ANNOTATION, type NodePatch, type NodeView, QUARANTINE_TAINT } from "../cluster.ts";
-import { installedAs } from "../installed-name.ts";
+import { isOwnNode } from "../installed-name.ts";
 import { isUnfinished } from "../record.ts";
 import type { Draft } from "./draft.ts";
 
@@ -20,11 +20,6 @@ function wantedReason(d: Draft, node: NodeView): Reason | null {
   return null;
 }
 
-/** A Node is the device's by what fleetd did with it; its name alone may be another device's just as well. */
-function isOwn({ record }: Draft, { uid }: NodeView): boolean {
-  return record.installed !== null || installedAs(record) !== null || record.node?.uid === uid;
-}
-
 /**
  * fleetd's own cordon and taint, asserted every pass: a node can undo its cordon, not its taint. A cordon that a person
  * set is never taken away: only one that carries fleetd's annotation is.
@@ -35,7 +30,7 @@ export function holdNode(d: Draft): void {
   if (node === null) return;
   const reason = wantedReason(d, node);
   // What is held there another device of that name holds, or one whose memory was lost: that ends with a new install.
-  if (reason === null && !isOwn(d, node)) return;
+  if (reason === null && !isOwnNode(d.record, node)) return;
   const ours = node.annotations[CORDON_ANNOTATION] ?? null;
   const tainted = node.taints.some((t) => t.key === QUARANTINE_TAINT);
   const patch: NodePatch =

@@ -1,4 +1,4 @@
-import type { PodView } from "../cluster.ts";
+import type { NodeView, PodView } from "../cluster.ts";
 import { nodeName } from "../installed-name.ts";
 import type { RetireRecord } from "../retire-record.ts";
 import type { Draft } from "./draft.ts";
@@ -8,6 +8,11 @@ function toEvict(pods: readonly PodView[]): PodView[] {
   return pods.filter(
     (p) => !p.daemonSet && !p.mirror && !p.terminating && p.phase !== "Succeeded" && p.phase !== "Failed",
   );
+}
+
+/** The device's Node; null where there is none, or where it is rather that of another device with its name. */
+export function ownNode({ o }: Draft): NodeView | null {
+  return o.namesakes === null ? (o.cluster?.node ?? null) : null;
 }
 
 /**
@@ -25,9 +30,17 @@ export function drain(d: Draft, retire: RetireRecord): void {
     );
     return;
   }
-  const { node, csrs } = o.cluster;
-  const own = csrs.filter((c) => c.request?.commonName === `system:node:${nodeName(o.device, d.record)}`);
+  const node = ownNode(d);
   if (node === null) {
+    const name = `system:node:${nodeName(o.device, d.record)}`;
+    const own = o.namesakes === null ? o.cluster.csrs.filter((c) => c.request?.commonName === name) : [];
+    if (o.namesakes !== null)
+      d.say(
+        "warning",
+        "node-of-another",
+        `Node and CSRs of its name are left: ${o.namesakes} has it too`,
+        retire.request.id,
+      );
     for (const c of own) d.effect({ do: "delete-csr", name: c.name, uid: c.uid });
     const token = d.record.token;
     if (token !== null && token.deletedAtMs === null) d.effect({ do: "delete-token", id: token.id });

@@ -6,7 +6,7 @@ import { askedRetire } from "../request.ts";
 import { newRetire, type RetireRecord } from "../retire-record.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Draft } from "./draft.ts";
-import { drain } from "./drain.ts";
+import { drain, ownNode } from "./drain.ts";
 import { hasBmc } from "./gates.ts";
 import { offJobsMade } from "./gone.ts";
 import { clearOvertaken, contextOf } from "./requests.ts";
@@ -207,7 +207,7 @@ export function retire(d: Draft): void {
   if (state.erasedAtMs === null) return erase(d, state);
   if (state.offAtMs === null) return powerOff(d, state);
   if (voidEvidence(d, state, state.offAtMs)) return;
-  if (state.clusterCleanAtMs === null || o.cluster?.node != null) return drain(d, d.record.retire ?? state);
+  if (state.clusterCleanAtMs === null || ownNode(d) !== null) return drain(d, d.record.retire ?? state);
   d.patch({ status: "offline" });
   clearOvertaken(d, state);
   d.again();

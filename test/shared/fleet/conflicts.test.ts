@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseEkBindings } from "../../../shared/fleet/binding.ts";
-import { conflictIn, inventoryIndex, isName, isSerial, isUuid } from "../../../shared/fleet/conflicts.ts";
+import { conflictIn, inventoryIndex, isName, isSerial, isUuid, namesakesIn } from "../../../shared/fleet/conflicts.ts";
 import type { Device } from "../../../shared/fleet/device.ts";
 import { isoTime } from "../../../shared/fleet/moment.ts";
 import { inNetworks } from "../../../shared/fleet/networks.ts";
@@ -46,6 +46,17 @@ describe("inventory-conflict (spec/00: what two devices of the role share makes 
       [8, "u"],
     ]);
     expect([...inventoryConflicts([aDevice(), other], uuids).keys()]).toEqual([7, 8]);
+  });
+
+  it("whose name an offline device has, too, it is told", () => {
+    const index = inventoryIndex(
+      [
+        { ...aDevice(), status: "offline" },
+        { ...other, name: "w1" },
+      ],
+      new Map(),
+    );
+    expect([namesakesIn(index, aDevice()), namesakesIn(index, { id: 8, name: "w1" })]).toEqual(["w1 (device 8)", null]);
   });
 
   it("leaves offline devices aside, and devices that share nothing", () => {

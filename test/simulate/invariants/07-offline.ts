@@ -1,5 +1,6 @@
 import type { DeviceRecord } from "../../../shared/fleet/record.ts";
 import type { Sim } from "../sim.ts";
+import type { Task } from "../task.ts";
 import type { Invariant } from "./_invariant.ts";
 import { rowWas } from "./truth.ts";
 
@@ -8,6 +9,13 @@ function erasedInTruth(sim: Sim, { run }: DeviceRecord): string | null {
   if (run?.terminal?.state !== "SUCCESS" || run.result === "success") return null;
   const isTrue = sim.ledger.succeeded.some((s) => s.workflow.name === run.name);
   return isTrue ? null : `${run.name} counts as ${run.result}, and its agent never said so of every action in order`;
+}
+
+/** Never served, as far as fleetd remembers, and named as another device is: which of the two a Node is nobody can know. */
+function isAnothers(sim: Sim, id: number, name: string, by: Task): boolean {
+  const others = [...sim.ledger.rows.keys()].filter((other) => other !== id);
+  const isNamesake = others.some((other) => rowWas(sim, other, by, (r) => r.name === name && r.status !== "offline"));
+  return isNamesake && (!sim.ledger.wasServed(id) || sim.ledger.lostSince(0, id, "record", "records"));
 }
 
 /** fleetd writes offline only after: erased, off by evidence made afterwards, Node, CSRs and token gone. */
@@ -30,7 +38,8 @@ export const offline: Invariant = {
       if (!sim.ledger.bmcChanged(id)) return `device ${id} becomes offline, but nothing shows it off after its erasure`;
     if (event.by === null || event.by.faultyPorts.has("cluster")) return null;
     const node = sim.cluster.nodeList.find((n) => n.name === name && n.createdAtMs < (event.by?.startedAtMs ?? 0));
-    if (node !== undefined) return `device ${id} becomes offline with its Node ${node.uid} in the cluster`;
+    if (node !== undefined && !isAnothers(sim, id, name, event.by))
+      return `device ${id} becomes offline with its Node ${node.uid} in the cluster`;
     const token = [...sim.cluster.tokens.values()].find((t) => t.deviceId === id);
     return token === undefined ? null : `device ${id} becomes offline with token ${token.id} alive`;
   },

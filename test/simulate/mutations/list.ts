@@ -78,7 +78,7 @@ const ENDS = planted("simulation", [
   [
     "the cluster need not be clean",
     plan("retire"),
-    "if (state.clusterCleanAtMs === null || o.cluster?.node != null) return drain",
+    "if (state.clusterCleanAtMs === null || ownNode(d) !== null) return drain",
     "if (o.nowMs < 0) return drain",
   ],
   [
