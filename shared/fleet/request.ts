@@ -88,6 +88,36 @@ function standing(log: Log, field: Field, value: string): ChangeEntry | null {
   return entry?.after?.[field] === value ? entry : null;
 }
 
+/**
+ * fleetd's own entry that took away what an owner's entry had asked, or null: it is written once the request was carried
+ * out or is void. A memory that is lost, or from before, does not know of it; NetBox's log does, whatever the row shows.
+ */
+function answerTo({ changes, netboxUser }: Log, field: Field, asking: ChangeEntry | null): ChangeEntry | null {
+  if (asking === null || changes === null) return null;
+  const value = asking.after?.[field];
+  const since = changes.slice(0, Math.max(changes.indexOf(asking), 0));
+  return (
+    since.find(
+      (e) => e.user === netboxUser && e.before?.[field] === value && e.after !== null && e.after[field] !== value,
+    ) ?? null
+  );
+}
+
+/**
+ * What of the log shows that fleetd has answered a request: of its own field, and for a first install that of a later
+ * provision or wipe, which uses it up. Empty where nothing does.
+ */
+function answered(kind: RequestKind, entry: ChangeEntry | null, log: Log): readonly ChangeEntry[] {
+  const own = answerTo(log, kind === "install" || kind === "retire" ? "status" : "desiredAction", entry);
+  if (own !== null) return [own];
+  if (kind !== "install" || entry === null) return [];
+  return ["provision", "wipe"].flatMap((action) => {
+    const later = newestSet(log, "desiredAction", action);
+    const answer = answerTo(log, "desiredAction", later);
+    return later === null || answer === null || later.atMs < entry.atMs ? [] : [later, answer];
+  });
+}
+
 /** What an administrator's word makes of a request that is held or that nobody can read: carried out once, then old. */
 function byWord(asked: Asked, entry: ChangeEntry | null, last: { atMs: number } | null, record: DeviceRecord): Asked {
   const { acceptedRequest: word } = record;
@@ -129,6 +159,7 @@ function judgeEntry(
     return { state: "held", kind, entry, reason: "NetBox's change log has no entry for it by an owner" };
   if (last !== null && (entry.atMs <= last.atMs || entry.requestId === last.id))
     return { state: "old", kind, id: entry.requestId };
+  if (answered(kind, entry, context).length > 0) return { state: "old", kind, id: entry.requestId };
   if (entry.atMs <= context.epochMs)
     return { state: "held", kind, entry, reason: "it is older than fleetd's memory of this fleet" };
   if (context.heldBeforeMs !== null && entry.atMs <= context.heldBeforeMs)
@@ -159,7 +190,7 @@ export function keptChanges(device: Device, record: DeviceRecord): readonly Chan
   return record.log?.row === device.lastUpdated ? record.log.entries : [];
 }
 
-/** Where EKs count the log is read itself: kept four times over, a large field would make the record too large to write. */
+/** Where EKs count the log is read itself: kept so many times over, a large field would make the record too large to write. */
 function withoutEks(entry: ChangeEntry): ChangeEntry {
   const of = (values: ChangeEntry["before"]) => values && { ...values, approvedEks: null };
   return { ...entry, before: of(entry.before), after: of(entry.after) };
@@ -176,9 +207,13 @@ export function withLog(
 ): DeviceRecord {
   if (changes === null || !isLogWanted(device, record) || record.log?.row === device.lastUpdated) return record;
   const context = { changes, netboxUser };
+  const action = newestChange(context, "desiredAction");
+  const status = newestChange(context, "status");
   const found = [
-    newestChange(context, "desiredAction"),
-    newestChange(context, "status"),
+    action,
+    ...answered("provision", action, context),
+    status,
+    ...answered("install", status, context),
     newestSet(context, "status", "planned"),
     newestSet(context, "status", "active"),
   ];

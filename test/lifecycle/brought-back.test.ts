@@ -86,3 +86,36 @@ describe("the fleet's memory is lost while a disk run is being started", () => {
     expect(m.pass()).toContain(`enable Workflow ${workflowOf("wipe", 1, 2)}`);
   });
 });
+
+describe("all records are lost, the fleet's memory is one from before, and somebody's older row is saved over (simulation 700127)", () => {
+  /** fleetd's own write, as NetBox's change log has it. */
+  function answers(m: Model, before: Asked, after: Asked): void {
+    const values = { status: "active", desiredAction: null, approvedEks: null };
+    const entry = { requestId: request(3), atMs: m.nowMs, user: "fleetd", action: "update" as const };
+    m.changes = [{ ...entry, before: { ...values, ...before }, after: { ...values, ...after } }, ...(m.changes ?? [])];
+  }
+  type Asked = { readonly status?: string; readonly desiredAction?: string | null };
+
+  it.each([
+    ["wipe", { status: "planned", desiredAction: "wipe" }, { status: "planned", desiredAction: null }],
+    ["attest", { status: "active", desiredAction: "attest" }, { status: "active", desiredAction: null }],
+    ["planned", { status: "planned" }, { status: "active" }],
+    ["retirement", { status: "decommissioning" }, { status: "offline" }],
+  ])("%s: NetBox's log says that fleetd answered it: it is not carried out again", (_, asks, answered) => {
+    const m = new Model({ status: "failed" });
+    m.owner(asks, request(2));
+    answers(m, asks, answered);
+    m.minutes(1);
+    m.write(asks);
+    expect(runs([...m.pass(), ...m.pass("confirm")])).toEqual([]);
+    // What is kept of the log says so as well.
+    m.write({});
+    if (m.record.log !== null) m.record = { ...m.record, log: { ...m.record.log, row: m.device.lastUpdated } };
+    m.changes = [...(m.record.log?.entries ?? [])];
+    m.write({ ...asks });
+    expect(runs([...m.pass(), ...m.pass("confirm")])).toEqual([]);
+    m.owner({ desiredAction: null, status: "failed" }, request(4));
+    m.owner(asks, request(5));
+    expect(runs([...m.pass(), ...m.pass("confirm")]).length).toBeGreaterThan(0);
+  });
+});
