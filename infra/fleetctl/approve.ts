@@ -1,3 +1,4 @@
+import { stringify } from "yaml";
 import { type Command, UsageError } from "./_command.ts";
 import { ADMIN_OPTIONS } from "./admin.ts";
 import { readClaims } from "./claims.ts";
@@ -59,7 +60,8 @@ export const approve: Command = {
     if (others.length > 0) io.err(`the machine also has ${others.join(", ")}: not named, so not approved`);
     const bindings = digests.map((digest) => ({ digest, source }));
     io.out("# a nodes file: for fleetctl inventory apply as it is, or to be copied into your own");
-    io.out(`nodes:\n  ${device}:\n    approved_eks:`);
+    // Some names are numbers or null to YAML, unless they are in quotes.
+    io.out(`nodes:\n  ${stringify(device).trim()}:\n    approved_eks:`);
     for (const one of bindings) io.out(`      - digest: ${one.digest}\n        source: ${JSON.stringify(one.source)}`);
     io.out(`# or by hand, for the field approved_eks of ${device} in NetBox:\n# ${JSON.stringify(bindings)}`);
     return 0;

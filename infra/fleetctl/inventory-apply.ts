@@ -101,9 +101,20 @@ async function nodesOf(paths: readonly string[]): Promise<ReturnType<typeof read
   const faults: string[] = [];
   for (const path of paths) {
     const bytes = await readInput(path);
-    if (typeof bytes === "string") faults.push(`${path}: ${bytes}`);
-    else files.push({ name: path, text: new TextDecoder().decode(bytes) });
+    const text = typeof bytes === "string" ? null : textOf(bytes);
+    if (text !== null) files.push({ name: path, text });
+    else faults.push(`${path}: ${typeof bytes === "string" ? bytes : "is no text in UTF-8"}`);
   }
   const read = readNodes(files);
   return faults.length === 0 ? read : { ok: false, faults: [...faults, ...(read.ok ? [] : read.faults)] };
+}
+
+/** UTF-16 without a mark is UTF-8 to the letter, with zeros in between. */
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\0") ? null : text;
+  } catch {
+    return null;
+  }
 }

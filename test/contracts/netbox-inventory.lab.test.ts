@@ -53,6 +53,14 @@ describe("fleetctl inventory apply in trouble", () => {
       `fleetctl inventory apply: ${path}:3: node w1: serial: must be text: put it in quotes`,
     ]);
     expect((await run(["inventory", "apply"], env)).code).toBe(64);
+    for (const bytes of [Buffer.from("\ufeffnodes: {}", "utf16le"), Buffer.from("nodes: {}", "utf16le")]) {
+      const other = textFile(bytes, "nodes.yaml");
+      expect(await run(["inventory", "apply", other], env)).toEqual({
+        code: 4,
+        out: "",
+        err: `fleetctl inventory apply: ${other}: is no text in UTF-8`,
+      });
+    }
     expect((await run(["inventory", "apply", textFile(nodes, "nodes.yaml")], env)).code).toBe(2);
   });
 });

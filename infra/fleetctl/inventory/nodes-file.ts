@@ -1,9 +1,10 @@
-import { type Document, isCollection, isMap, isPair, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import type { z } from "zod";
+import { addressText, parseAddress } from "./addresses.ts";
 import { type NodeEntry, nodesFile } from "./nodes-schema.ts";
+import { readYaml } from "./yaml-text.ts";
 
 export interface NodesFile {
-  /** By name, with the defaults of their file. */
+  /** By name, with the defaults of their files. */
   readonly nodes: ReadonlyMap<string, NodeEntry>;
   /** Gateways by prefix; null where the file names none. */
   readonly prefixes: ReadonlyMap<string, string | null>;
@@ -13,54 +14,80 @@ export type ReadNodes =
   | ({ readonly ok: true } & NodesFile)
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** Reads nodes files as one; an entry may be spread over several of them, each key once. Every fault is told, by file and line. */
+type Key = keyof NodeEntry;
+
+/** What the files say of one node, so far. */
+interface Said {
+  readonly own: NodeEntry;
+  /** Of each file that names it. */
+  readonly defaults: readonly { readonly file: string; readonly values: NodeEntry; line(key: string): number }[];
+}
+
+/**
+ * Reads nodes files as one, in whatever order; an entry may be spread over several of them, each key once. Every fault is
+ * told, by file and line.
+ */
 export function readNodes(files: readonly { readonly name: string; readonly text: string }[]): ReadNodes {
   const faults: string[] = [];
-  const nodes = new Map<string, NodeEntry>();
+  const said = new Map<string, Said>();
   const prefixes = new Map<string, string | null>();
   for (const file of files) {
-    const lines = new LineCounter();
-    const document = parseDocument(file.text, { lineCounter: lines });
     const at = (line: number, words: string) => faults.push(`${file.name}:${line}: ${words}`);
-    for (const error of document.errors) at(error.linePos?.[0].line ?? 1, firstLine(error.message));
-    if (document.errors.length > 0) continue;
-    const read = nodesFile.safeParse(document.toJS() ?? {});
+    const yaml = readYaml(file.text);
+    if (!yaml.ok) {
+      for (const { line, path, words } of yaml.faults) at(line, `${named(path)}${words}`);
+      continue;
+    }
+    const read = nodesFile.safeParse(yaml.value ?? {});
     if (!read.success) {
       for (const issue of read.error.issues)
-        for (const one of faultsOf(issue, document, lines)) at(one.line, one.words);
+        for (const { path, words } of faultsOf(issue)) at(yaml.line(path), `${named(path)}${words}`);
       continue;
     }
     const { defaults = {}, prefixes: ofFile = {}, nodes: entries = {} } = read.data;
-    for (const [prefix, value] of Object.entries(ofFile)) {
-      if (prefixes.has(prefix)) at(lineOf(document, lines, ["prefixes", prefix]), `prefix ${prefix} is given twice`);
+    for (const [key, value] of Object.entries(ofFile)) {
+      const address = parseAddress(key);
+      const prefix = address === null ? key : addressText(address);
+      if (prefixes.has(prefix)) at(yaml.line(["prefixes", key]), `prefix ${prefix} is given twice`);
       prefixes.set(prefix, value?.gateway ?? null);
     }
     for (const [name, entry] of Object.entries(entries)) {
-      const before = nodes.get(name);
+      const before = said.get(name) ?? { own: {}, defaults: [] };
       for (const key of Object.keys(entry ?? {}))
-        if (before !== undefined && key in before)
-          at(lineOf(document, lines, ["nodes", name, key]), `node ${name}: ${key} is given twice`);
-      nodes.set(name, { ...defaults, ...before, ...entry });
+        if (key in before.own) at(yaml.line(["nodes", name, key]), `node ${name}: ${key} is given twice`);
+      const here = { file: file.name, values: defaults, line: (key: string) => yaml.line(["defaults", key]) };
+      said.set(name, { own: { ...before.own, ...entry }, defaults: [...before.defaults, here] });
     }
   }
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, nodes, prefixes };
+  for (const [name, node] of said) faults.push(...contradictions(name, node));
+  if (faults.length > 0) return { ok: false, faults };
+  const whole = ({ own, defaults }: Said) => Object.assign({}, ...defaults.map(({ values }) => values), own);
+  return { ok: true, nodes: new Map([...said].map(([name, node]) => [name, whole(node)])), prefixes };
 }
 
-interface Fault {
-  readonly line: number;
-  readonly words: string;
+/** Defaults of two files that say different things of one node, which itself says nothing. */
+function contradictions(name: string, { own, defaults }: Said): string[] {
+  const faults: string[] = [];
+  const first = new Map<string, { readonly file: string; readonly value: unknown }>();
+  for (const { file, values, line } of defaults)
+    for (const key of Object.keys(values) as Key[]) {
+      const value = values[key];
+      const before = first.get(key);
+      if (before === undefined) first.set(key, { file, value });
+      else if (before.value !== value && !(key in own))
+        faults.push(
+          `${file}:${line(key)}: node ${name}: the defaults here say ${key} ${value}, those of ${before.file} ${before.value}: let the node say it`,
+        );
+    }
+  return faults;
 }
 
-function faultsOf(issue: z.core.$ZodIssue, document: Document, lines: LineCounter): Fault[] {
+function faultsOf(issue: z.core.$ZodIssue): { readonly path: readonly string[]; readonly words: string }[] {
   const path = issue.path.map(String);
-  const fault = (at: readonly string[], words: string): Fault => ({
-    line: lineOf(document, lines, at),
-    words: `${named(at)}${words}`,
-  });
   if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => fault([...path, key], "is no key of this file"));
-  if (issue.code === "invalid_key") return issue.issues.map(({ message }) => fault(path, message));
-  return [fault(path, issue.message)];
+    return issue.keys.map((key) => ({ path: [...path, key], words: "is no key of this file" }));
+  if (issue.code === "invalid_key") return issue.issues.map(({ message }) => ({ path, words: message }));
+  return [{ path, words: issue.message }];
 }
 
 /** `nodes.w1.approved_eks.0.digest` for people. */
@@ -74,27 +101,4 @@ function named(path: readonly string[]): string {
     : top === "prefixes"
       ? `prefix ${name}: ${inner}`
       : `${path.join(".")}: `;
-}
-
-/** The line of a key (or entry) of the document, or of the deepest one above it that is there. */
-function lineOf(document: Document, lines: LineCounter, path: readonly string[]): number {
-  let at: unknown = document.contents;
-  let offset = 0;
-  for (const step of path) {
-    if (isMap(at)) {
-      const pair = at.items.find(({ key }) => isScalar(key) && String(key.value) === step);
-      if (pair === undefined || !isPair(pair)) break;
-      offset = (pair.key as Node).range?.[0] ?? offset;
-      at = pair.value;
-    } else if (isCollection(at)) {
-      const item = at.items[Number(step)] as Node | undefined;
-      offset = item?.range?.[0] ?? offset;
-      at = item;
-    } else break;
-  }
-  return lines.linePos(offset).line;
-}
-
-function firstLine(text: string): string {
-  return (text.split("\n")[0] ?? text).replace(/ at line \d+, column \d+:?$/, "");
 }

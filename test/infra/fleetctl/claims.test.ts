@@ -77,6 +77,13 @@ describe("fleetctl approve", () => {
     expect(read.ok && [...read.nodes]).toEqual([["w1", { approved_eks: bindings }]]);
   });
 
+  test.each(["007", "1e3", "null", "true"])("a device whose name YAML would not read as text: %s", async (name) => {
+    kept = [claim(name, [RSA])];
+    const { out } = await approve(name, "--ek", RSA, "--source", "SCAN:1");
+    const read = readNodes([{ name: "stdin", text: out }]);
+    expect(read.ok && [...read.nodes.keys()]).toEqual([name]);
+  });
+
   test("a key that the record lacks is told of, and not approved", async () => {
     const { code, out, err } = await approve("w1", "--ek", RSA, "--source", "SUPPLIER:order 9");
     expect([code, err]).toEqual([0, `the machine also has ${ECC}: not named, so not approved`]);
