@@ -100,8 +100,9 @@ export async function observeDevice(
       ? await seen(world, device.name, () => world.netbox.changes(device.id))
       : keptChanges(device, record);
   const { run, retire } = record;
-  const node = cluster?.node ?? null;
-  const takesNode = retire !== null && retire.offlineAtMs === null && node !== null && !isOwnNode(record, node);
+  const isRetiring = retire !== null && retire.offlineAtMs === null;
+  const isNamed = cluster !== null && (cluster.node !== null || cluster.csrs.length > 0);
+  const takesNode = isRetiring && isNamed && !isOwnNode(record, cluster.node);
   const rendered = bootPlane?.workflows.some((w) => w.name === run?.name && w.actions.length > 0) ?? false;
   const template =
     run !== null && run.phase !== "ended" && !run.actionsChecked && rendered

@@ -34,9 +34,9 @@ export function nodeName(device: Pick<Device, "name">, record: Pick<DeviceRecord
 /** True for a Node that is the device's by what fleetd did with it: its name alone may be another device's just as well. */
 export function isOwnNode(
   { installed, identity, node }: Pick<DeviceRecord, "installed" | "identity" | "node">,
-  { uid }: { readonly uid: string },
+  seen: { readonly uid: string } | null,
 ): boolean {
-  return installed !== null || installedAs({ identity }) !== null || node?.uid === uid;
+  return installed !== null || installedAs({ identity }) !== null || (node !== null && node.uid === seen?.uid);
 }
 
 /** Whether NetBox's serial is the certificate's: firmware and people write it in either case. */
