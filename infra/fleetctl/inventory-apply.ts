@@ -78,8 +78,8 @@ async function compared(args: Arguments, io: Io, file: NodesFile, look: () => Pr
   for (const one of plan.refused) say(`  refused: ${one}`);
   if (act) {
     await apply((step) => say(`  done: ${stepText(step)}`));
-    const left = plan.steps.length === 0 ? [] : (await look()).plan.steps;
-    for (const step of left) io.err(plain(`fleetctl inventory apply: did not hold: ${stepText(step)}`));
+    const left = plan.steps.length === 0 ? [] : leftOf((await look()).plan);
+    for (const one of left) io.err(plain(`fleetctl inventory apply: did not hold: ${one}`));
     if (left.length > 0) return REFUSED;
   }
   if (json) {
@@ -94,6 +94,10 @@ async function compared(args: Arguments, io: Io, file: NodesFile, look: () => Pr
   if (plan.steps.length === 0 || act) return 0;
   say("Nothing was done: --apply does it.");
   return PLANNED;
+}
+
+function leftOf({ steps, refused }: InventoryPlan): string[] {
+  return [...steps.map(stepText), ...refused];
 }
 
 async function nodesOf(paths: readonly string[]): Promise<ReturnType<typeof readNodes>> {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createNetBox } from "../../shared/adapters/netbox/netbox.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { run } from "../infra/fleetctl/cli.ts";
+import { netboxOddNodesContract } from "./netbox-odd-nodes.ts";
 import { type Owner, ownerOf, type Row } from "./netbox-owner.ts";
 
 export interface SetUpNetBox {
@@ -14,7 +15,7 @@ export interface SetUpNetBox {
   readonly role: string;
 }
 
-interface Told {
+export interface Told {
   readonly code: number;
   readonly err: string;
   readonly steps: readonly { readonly do: string; readonly text: string }[];
@@ -294,15 +295,6 @@ nodes:
       ]);
     });
 
-    it("has a prefix with host bits as a fault of the file: NetBox takes none", async () => {
-      expect(await apply("prefixes:\n  10.43.0.5/24:\n")).toMatchObject({ code: 4 });
-      const answer = await owner.call("POST", "/api/ipam/prefixes/", { prefix: "10.43.0.5/24" });
-      expect(answer).toEqual({
-        status: 400,
-        body: { prefix: ["10.43.0.5/24 is not a valid prefix. Did you mean 10.43.0.0/24?"] },
-      });
-    });
-
     it("does the rest of a run that was cut off", async () => {
       const text = whole(
         "inv3",
@@ -321,5 +313,7 @@ nodes:
       ]);
       expect((await apply(text)).steps).toEqual([]);
     });
+
+    netboxOddNodesContract({ apply, device, entry, whole, counts, owner: () => owner });
   });
 }

@@ -3,7 +3,7 @@ import type { NetBoxClient } from "../../../shared/adapters/netbox/client.ts";
 import { recordMac } from "../../../shared/adapters/netbox/macs.ts";
 import { etag } from "../../../shared/adapters/netbox/patch.ts";
 import { read } from "../../../shared/adapters/netbox/schema.ts";
-import { hostOf } from "./plan-node.ts";
+import { hostOf } from "./plan-addresses.ts";
 import type { InventoryState } from "./state.ts";
 import type { InventoryStep } from "./step.ts";
 
@@ -29,7 +29,7 @@ export async function applyInventory(
   const known: Known = {
     devices: new Map(state.named.map((row) => [row.name ?? "", row.id])),
     ports: new Map(state.ports.map((row) => [`${row.device.id} ${row.name}`, row.id])),
-    addresses: new Map(state.addresses.map((row) => [hostOf(row.address).toLowerCase(), row.id])),
+    addresses: new Map(state.addresses.map((row) => [hostOf(row.address), row.id])),
   };
   for (const step of steps) {
     await carryOut(client, step, known);

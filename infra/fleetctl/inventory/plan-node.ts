@@ -1,17 +1,10 @@
 import { defaultFieldNames as names } from "../../../shared/adapters/netbox/field-names.ts";
 import type { Device } from "../../../shared/fleet/device.ts";
 import type { NodeEntry } from "./nodes-schema.ts";
-import type { InventoryState, NamedRow } from "./state.ts";
+import { hostOf, planAddress } from "./plan-addresses.ts";
+import { planCable, planInterface, planMac, type Subject } from "./plan-ports.ts";
+import type { InventoryState } from "./state.ts";
 import { type AddressKey, type InventoryStep, shown } from "./step.ts";
-
-/** A node of the file beside what NetBox has of it. */
-export interface Subject {
-  readonly name: string;
-  readonly entry: NodeEntry;
-  /** null: not in NetBox yet. */
-  readonly device: Device | null;
-  readonly row: NamedRow | null;
-}
 
 export interface NodePlan {
   readonly steps: readonly InventoryStep[];
@@ -19,13 +12,12 @@ export interface NodePlan {
   readonly notes: readonly string[];
 }
 
-const DEFAULT_INTERFACE_TYPE = "1000base-t";
-
 /** What NetBox lacks of one node. Keys that the file leaves out are left as they are; nothing is taken away. */
 export function planNode(subject: Subject, state: InventoryState, role: string): NodePlan {
-  const plan = { steps: [] as InventoryStep[], refused: [] as string[], notes: [] as string[] };
   const { name, entry, device, row } = subject;
-  const refuse = (words: string) => void plan.refused.push(`${name}: ${words}`);
+  const refused: string[] = [];
+  const refuse = (words: string) => void refused.push(`${name}: ${words}`);
+  const plan = { steps: [] as InventoryStep[], refused, notes: [] as string[], refuse };
   if (device === null) {
     const missing = (["serial", "site", "device_type"] as const).filter((key) => entry[key] === undefined);
     if (missing.length > 0) refuse(`is not in NetBox, and without ${missing.join(", ")} it cannot be declared`);
@@ -39,25 +31,30 @@ export function planNode(subject: Subject, state: InventoryState, role: string):
     (key) => row !== null && differs(entry[key], row[key].slug),
   );
   for (const key of elsewhere) plan.notes.push(`${name}: NetBox has ${key} ${row?.[key].slug}; it is left so`);
-  const host = planInterface(plan, subject, false, refuse);
+  const host = planInterface(plan, subject, false, state);
   if (host !== null) {
-    planMac(plan, subject, host, refuse);
-    planCable(plan, subject, host, state, refuse);
+    planMac(plan, subject, host);
+    planCable(plan, subject, host, state);
   }
-  const management = planInterface(plan, subject, true, refuse);
+  const management = planInterface(plan, subject, true, state);
+  if (host !== null && host === management)
+    refuse(`${host} cannot be both: the interface that boots the machine, and its BMC's`);
   const addresses: Partial<Record<AddressKey, string>> = {};
   const texts: string[] = [];
-  const wantAddress = (wanted: string | undefined, port: string | null, key: AddressKey, what: string) => {
-    if (wanted === undefined || port === null) return;
-    const has = row?.[key]?.address ?? null;
-    if (has !== null && (wanted.includes("/") ? has === wanted : hostOf(has) === hostOf(wanted))) return;
-    if (!planAddress(plan, subject, port, wanted, state, refuse)) return;
-    addresses[key] = hostOf(wanted);
-    texts.push(`${what}: ${shown(has)} → ${wanted}`);
+  const want = (key: AddressKey, what: string, address: string | undefined, port: string | null) => {
+    if (address === undefined || port === null) return;
+    const text = planAddress(plan, subject, { key, what, address, port }, state);
+    if (text === null) return;
+    addresses[key] = hostOf(address);
+    texts.push(text);
   };
-  const family = entry.address?.includes(":") === true ? "primary_ip6" : "primary_ip4";
-  wantAddress(entry.address, host, family, "primary address");
-  wantAddress(entry.bmc_address, management, "oob_ip", "OOB IP");
+  const six = entry.address?.includes(":") === true;
+  want(six ? "primary_ip6" : "primary_ip4", "primary address", entry.address, host);
+  want("oob_ip", "OOB IP", entry.bmc_address, management);
+  if (six && row?.primary_ip4 != null)
+    plan.notes.push(
+      `${name}: fleetd goes by its primary IPv4 address ${row.primary_ip4.address}, not by ${entry.address}`,
+    );
   const fields = device === null ? lastField(entry) : changedFields(entry, device);
   if (fields.texts.length + texts.length > 0)
     plan.steps.push({
@@ -73,10 +70,6 @@ export function planNode(subject: Subject, state: InventoryState, role: string):
 
 function differs(wanted: string | undefined, has: string): boolean {
   return wanted !== undefined && wanted !== has;
-}
-
-export function hostOf(address: string): string {
-  return address.split("/")[0] ?? "";
 }
 
 const KEPT = {
@@ -138,106 +131,4 @@ function canonical(value: unknown): string {
       ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
       : each,
   );
-}
-
-type Refuse = (words: string) => void;
-type Steps = { readonly steps: InventoryStep[] };
-
-/** The interface that is meant, made where it is missing; null where nothing of the file is about one. */
-function planInterface(
-  plan: Steps,
-  { name, entry, device }: Subject,
-  management: boolean,
-  refuse: Refuse,
-): string | null {
-  const about = management
-    ? [entry.bmc_interface, entry.bmc_address]
-    : [entry.interface, entry.mac, entry.switch_port, entry.address];
-  if (about.every((one) => one === undefined)) return null;
-  const wanted = management ? entry.bmc_interface : entry.interface;
-  const alike = (device?.interfaces ?? []).filter((one) => one.managementOnly === management);
-  if (wanted === undefined && alike.length > 1) {
-    const all = alike.map((one) => one.name).join(", ");
-    refuse(`has ${all}: ${management ? "bmc_interface" : "interface"} must say which is meant`);
-    return null;
-  }
-  const port = wanted ?? alike[0]?.name ?? (management ? "bmc" : "eth0");
-  const has = device?.interfaces.find((one) => one.name === port);
-  if (has === undefined)
-    plan.steps.push({
-      do: "create-interface",
-      node: name,
-      name: port,
-      type: management ? DEFAULT_INTERFACE_TYPE : (entry.interface_type ?? DEFAULT_INTERFACE_TYPE),
-      management,
-    });
-  else if (management && !has.managementOnly) plan.steps.push({ do: "mark-management", node: name, name: port });
-  else if (!management && has.managementOnly) {
-    refuse(`interface ${port} is for management only in NetBox: it boots no machine`);
-    return null;
-  }
-  return port;
-}
-
-function planMac(plan: Steps, { name, entry, device }: Subject, port: string, refuse: Refuse): void {
-  const has = device?.interfaces.find((one) => one.name === port)?.primaryMac ?? null;
-  if (entry.mac === undefined || entry.mac === has) return;
-  if (has === null) plan.steps.push({ do: "set-mac", node: name, name: port, mac: entry.mac });
-  else refuse(`${port} has MAC ${has} in NetBox, and the file says ${entry.mac}: one of them is wrong`);
-}
-
-function planCable(plan: Steps, subject: Subject, port: string, state: InventoryState, refuse: Refuse): void {
-  const { name, entry, device } = subject;
-  if (entry.switch_port === undefined) return;
-  const { device: switchName, interface: switchPort } = entry.switch_port;
-  const text = `${switchName} ${switchPort}`;
-  const own = device?.interfaces.find((one) => one.name === port);
-  if (own?.peer?.deviceName === switchName && own.peer.interfaceName === switchPort) return;
-  if (own?.peer != null)
-    return refuse(
-      `${port} is plugged into ${own.peer.deviceName} ${own.peer.interfaceName} in NetBox, and the file says ${text}: take the wrong cable away there`,
-    );
-  if (state.ports.find((one) => one.id === own?.id)?.cable != null)
-    return refuse(`${port} has a cable in NetBox that ends at no single interface, and the file says ${text}`);
-  const switches = state.named.filter((one) => one.name === switchName);
-  const [found, ...more] = state.ports.filter(
-    (one) => one.name === switchPort && switches.some((each) => each.id === one.device.id),
-  );
-  if (switches.length === 0) return refuse(`NetBox has no device ${switchName} to be plugged into`);
-  if (found === undefined) return refuse(`${switchName} has no interface ${switchPort} in NetBox`);
-  if (more.length > 0) return refuse(`NetBox has more than one ${text}`);
-  const [peer] = found.link_peers;
-  if (found.cable !== null)
-    return refuse(
-      `${text} is taken in NetBox, by ${peer?.device?.name ?? "another cable"} ${peer?.name ?? ""}`.trimEnd(),
-    );
-  plan.steps.push({ do: "connect", node: name, name: port, switchPort: text, portId: found.id });
-}
-
-/** @returns whether the device will have the address, and may make it its primary or OOB IP */
-function planAddress(
-  plan: Steps,
-  subject: Subject,
-  port: string,
-  wanted: string,
-  state: InventoryState,
-  refuse: Refuse,
-): boolean {
-  const { name, row } = subject;
-  const [found, ...more] = state.addresses.filter((one) => hostOf(one.address).toLowerCase() === hostOf(wanted));
-  const address = wanted.includes("/") ? wanted : `${wanted}/${wanted.includes(":") ? 128 : 32}`;
-  if (found === undefined) {
-    plan.steps.push({ do: "create-address", node: name, name: port, address });
-    return true;
-  }
-  const holder = found.assigned_object?.device;
-  if (more.length > 0) refuse(`NetBox has address ${hostOf(wanted)} more than once`);
-  else if (wanted.includes("/") && found.address.toLowerCase() !== wanted)
-    refuse(`NetBox has ${found.address}, and the file says ${wanted}`);
-  else if (found.assigned_object_id === null)
-    plan.steps.push({ do: "assign-address", node: name, name: port, address: found.address, id: found.id });
-  else if (row === null || holder?.id !== row.id) {
-    refuse(`address ${found.address} is of ${holder?.name ?? "another object"} in NetBox`);
-  } else return true;
-  return more.length === 0 && found.assigned_object_id === null;
 }

@@ -1,8 +1,11 @@
 import { conflictIn, inventoryIndex } from "../../../shared/fleet/conflicts.ts";
-import { bootMac, type Device } from "../../../shared/fleet/device.ts";
+import type { Device } from "../../../shared/fleet/device.ts";
+import { canonicalHost } from "./addresses.ts";
 import type { NodesFile } from "./nodes-file.ts";
 import type { NodeEntry } from "./nodes-schema.ts";
-import { hostOf, planNode, type Subject } from "./plan-node.ts";
+import { hostOf } from "./plan-addresses.ts";
+import { planNode } from "./plan-node.ts";
+import type { Subject } from "./plan-ports.ts";
 import type { InventoryState } from "./state.ts";
 import type { InventoryStep } from "./step.ts";
 
@@ -47,7 +50,8 @@ function planPrefixes(
 ): void {
   for (const [prefix, gateway] of file.prefixes) {
     const [row, ...more] = state.prefixes.filter((one) => one.prefix === prefix);
-    const has = row?.custom_fields.gateway ?? null;
+    const told = row?.custom_fields.gateway ?? null;
+    const has = typeof told === "string" ? (canonicalHost(told) ?? told) : told;
     if (row === undefined) plan.steps.push({ do: "create-prefix", prefix, gateway });
     else if (gateway === null || has === gateway) continue;
     else if (more.length > 0) plan.refused.push(`prefix ${prefix}: NetBox has it more than once`);
@@ -57,12 +61,12 @@ function planPrefixes(
   }
 }
 
-/** What two nodes of the file both want, of what fleetd's own rule does not look at. */
+/** What the file wants twice, of what fleetd's own rule does not look at. */
 function sharedInFile(subjects: readonly Subject[]): string[] {
   const holders = new Map<string, string>();
   const refused: string[] = [];
   for (const { name, entry } of subjects) {
-    const { switch_port: port, address } = entry;
+    const { switch_port: port, address, bmc_address: bmc } = entry;
     const values = [
       ...(port === undefined ? [] : [`switch port ${port.device} ${port.interface}`]),
       ...(address === undefined ? [] : [`address ${hostOf(address)}`]),
@@ -72,6 +76,14 @@ function sharedInFile(subjects: readonly Subject[]): string[] {
       if (holder !== undefined) refused.push(`${name}: ${value} is ${holder}'s too in the file`);
       holders.set(value, holder ?? name);
     }
+    if (address !== undefined && bmc !== undefined && hostOf(address) === hostOf(bmc))
+      refused.push(`${name}: address and bmc_address are both ${hostOf(bmc)}`);
+  }
+  for (const { name, entry } of subjects) {
+    const host = entry.bmc_address === undefined ? null : hostOf(entry.bmc_address);
+    const holder = host === null ? undefined : holders.get(`address ${host}`);
+    if (holder !== undefined && holder !== name)
+      refused.push(`${name}: bmc_address ${host} is ${holder}'s address in the file`);
   }
   return refused;
 }
@@ -89,14 +101,27 @@ function conflictsOf(subjects: readonly Subject[], { devices }: InventoryState):
     if (words === null) continue;
     const known = devices.find((one) => one.id === device.id);
     const was = known === undefined ? null : conflictIn(before, known, null);
-    (words === was ? old : made).push(`${device.name}: ${words.replace(/\(device -\d+\)/g, "(of the file)")}`);
+    const had = new Set(pairsOf(was ?? ""));
+    (pairsOf(words).every((pair) => had.has(pair)) ? old : made).push(
+      `${device.name}: ${words.replace(/\(device -\d+\)/g, "(of the file)")}`,
+    );
   }
   return { made, old };
 }
 
+/** Each value of a conflict's sentence with each device that has it too. */
+function pairsOf(words: string): string[] {
+  const parts = words.replace(/^shares /, "").split(/(?<=\(device -?\d+\)); /);
+  return parts.flatMap((part) => {
+    const [value = ""] = part.split(" with ");
+    return [...part.matchAll(/\(device (-?\d+)\)/g)].map(([, id]) => `${value} ${id}`);
+  });
+}
+
 function merged(name: string, entry: NodeEntry, device: Device): Device {
   const eks = entry.approved_eks ?? device.approvedEks;
-  const macs = entry.mac === undefined || bootMac(device) !== null ? [] : [entry.mac];
+  const { mac } = entry;
+  const macs = mac === undefined || device.interfaces.some((one) => one.macs.includes(mac)) ? [] : [mac];
   const first = { id: 0, name: "", managementOnly: false, primaryMac: null, macs, peer: null };
   return {
     ...device,

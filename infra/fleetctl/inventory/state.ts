@@ -38,10 +38,17 @@ const addressRow = z.object({
     .nullish(),
 });
 const slugRow = z.object({ id, slug: z.string() });
+const templateRow = z.object({ id, name: z.string(), mgmt_only: z.boolean(), device_type: withSlug.nullable() });
 
 export type NamedRow = z.output<typeof namedRow>;
 export type PortRow = z.output<typeof portRow>;
 export type AddressRow = z.output<typeof addressRow>;
+
+export interface Template {
+  readonly deviceType: string;
+  readonly name: string;
+  readonly managementOnly: boolean;
+}
 
 /** What a nodes file is compared with. */
 export interface InventoryState {
@@ -51,11 +58,13 @@ export interface InventoryState {
   readonly named: readonly NamedRow[];
   /** Interfaces of those. */
   readonly ports: readonly PortRow[];
-  /** Addresses of the file that NetBox has, with whatever length. */
+  /** Those of the file that NetBox has, with whatever length, and those that its devices are reached by. */
   readonly addresses: readonly AddressRow[];
   readonly prefixes: readonly z.output<typeof prefixRow>[];
   readonly sites: ReadonlySet<string>;
   readonly deviceTypes: ReadonlySet<string>;
+  /** Interfaces that a new device of a type of the file gets. */
+  readonly templates: readonly Template[];
 }
 
 /** Keeps a request line well below what gunicorn takes. */
@@ -72,21 +81,18 @@ export async function readInventory(
   const entries = [...file.nodes.values()];
   const names = [...file.nodes.keys(), ...entries.flatMap((entry) => entry.switch_port?.device ?? [])];
   const named = await ofValues(client, "/api/dcim/devices/", "name", names, namedRow);
-  const hosts = entries
-    .flatMap(({ address, bmc_address }) => [address, bmc_address])
-    .flatMap((one) => one?.split("/")[0] ?? []);
-  const slugs = async (path: string, wanted: readonly (string | undefined)[]) =>
-    new Set(
-      (
-        await ofValues(
-          client,
-          path,
-          "slug",
-          wanted.filter((one) => one !== undefined),
-          slugRow,
-        )
-      ).map((row) => row.slug),
-    );
+  const hosts = [
+    ...entries.flatMap(({ address, bmc_address }) => [address, bmc_address]),
+    ...named.flatMap((row) => [row.primary_ip4?.address, row.primary_ip6?.address]),
+  ].flatMap((one) => one?.split("/")[0] ?? []);
+  const slugs = (path: string, key: "site" | "device_type") => {
+    const wanted = entries.map((entry) => entry[key]).filter((one) => one !== undefined);
+    return ofValues(client, path, "slug", wanted, slugRow);
+  };
+  const sites = await slugs("/api/dcim/sites/", "site");
+  const deviceTypes = await slugs("/api/dcim/device-types/", "device_type");
+  const ofTypes = deviceTypes.map((row) => row.id);
+  const templates = await ofValues(client, "/api/dcim/interface-templates/", "device_type_id", ofTypes, templateRow);
   return {
     devices: await port.devices(),
     named,
@@ -99,14 +105,11 @@ export async function readInventory(
     ),
     addresses: await ofValues(client, "/api/ipam/ip-addresses/", "address", hosts, addressRow),
     prefixes: await ofValues(client, "/api/ipam/prefixes/", "prefix", [...file.prefixes.keys()], prefixRow),
-    sites: await slugs(
-      "/api/dcim/sites/",
-      entries.map((entry) => entry.site),
-    ),
-    deviceTypes: await slugs(
-      "/api/dcim/device-types/",
-      entries.map((entry) => entry.device_type),
-    ),
+    sites: new Set(sites.map((row) => row.slug)),
+    deviceTypes: new Set(deviceTypes.map((row) => row.slug)),
+    templates: templates.map(({ name, mgmt_only: managementOnly, device_type: type }) => {
+      return { name, managementOnly, deviceType: type?.slug ?? "" };
+    }),
   };
 }
 

@@ -18,6 +18,7 @@ export const choices = {
     "1000base-t": "1000BASE-T (1GE)",
     "2.5gbase-t": "2.5GBASE-T (2.5GE)",
     "10gbase-t": "10GBASE-T (10GE)",
+    "10gbase-x-sfpp": "SFP+ (10GE)",
     other: "Other",
   },
   journalKind: { info: "Info", success: "Success", warning: "Warning", danger: "Danger" },

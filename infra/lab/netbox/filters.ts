@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { hostOf, stored } from "./addresses.ts";
 import { type ChoiceSet, choices } from "./choices.ts";
 import type { Row, TableName, World } from "./world.ts";
 
@@ -131,6 +132,7 @@ const byTable: Partial<Record<TableName, Record<string, Filter>>> = {
         .flatMap((each) => macsOf(world, each.id)),
     ),
   },
+  "interface-templates": { device_type_id: related("device-types", own("device_type")) },
   interfaces: {
     device_id: related("devices", own("device")),
     device: relatedBy("devices", "name", own("device")),
@@ -150,11 +152,11 @@ const byTable: Partial<Record<TableName, Record<string, Filter>>> = {
     // Without a length: that host, whatever its length.
     address: {
       keep: (_world, row, values) =>
-        values.some((value) => [row.address, String(row.address).split("/")[0]].includes(value)),
+        values.some((value) => [row.address, hostOf(String(row.address))].includes(stored(value) ?? hostOf(value))),
     },
   },
   prefixes: {
-    prefix: text(own("prefix")),
+    prefix: { keep: (_world, row, values) => values.some((value) => row.prefix === stored(value)) },
     // What is no address holds for no prefix.
     contains: { keep: (_world, row, values) => values.every((value) => holds(String(row.prefix), value)) },
   },

@@ -1,3 +1,4 @@
+import { boundsOf, hostOf } from "./addresses.ts";
 import { choices } from "./choices.ts";
 import { extras } from "./models-extras.ts";
 import { users } from "./models-users.ts";
@@ -20,11 +21,20 @@ const zeros = (names: string) => Object.fromEntries(names.split(" ").map((name) 
 const described = { description: text(200), comments: text(1_000_000), tags: anything };
 const named = { name: text(100, true), slug: text(100, true), ...described };
 
-const hostOf = (address: unknown) => String(address).split("/")[0];
-
 const assignedTo = (world: World, id: unknown, deviceId: unknown) =>
   world.tables.interfaces.get(Number(world.tables["ip-addresses"].get(Number(id))?.assigned_object_id))?.device ===
   deviceId;
+
+/** What NetBox refuses as an interface's. */
+function unassignable(address: string, assigned: boolean): Record<string, unknown> | null {
+  const [host, length = ""] = address.split("/");
+  if (length === "0") return { address: ["Cannot create IP address with /0 mask."] };
+  const { first, last } = boundsOf(address);
+  const [six, room] = [address.includes(":"), !["31", "32", "127", "128"].includes(length)];
+  if (!assigned || !room) return null;
+  const words = (what: string) => ({ __all__: [`${host} is a ${what}, which may not be assigned to an interface.`] });
+  return host === first ? words("network ID") : host === last && !six ? words("broadcast address") : null;
+}
 
 /** The objects that can be written, by table. */
 export const models: Partial<Record<TableName, Model>> = {
@@ -64,6 +74,20 @@ export const models: Partial<Record<TableName, Model>> = {
     },
     required: ["manufacturer", "model", "slug"],
     defaults: { u_height: 1, description: "" },
+  },
+  "interface-templates": {
+    table: "interface-templates",
+    type: "dcim.interfacetemplate",
+    verbose: "InterfaceTemplate",
+    rules: {
+      device_type: relation("device-types", false),
+      name: text(64, true),
+      label: text(64),
+      type: oneOf(choices.interfaceType),
+      mgmt_only: bool,
+    },
+    required: ["device_type", "name", "type"],
+    defaults: { label: "", mgmt_only: false, enabled: true, description: "" },
   },
   devices: {
     table: "devices",
@@ -222,8 +246,10 @@ export const models: Partial<Record<TableName, Model>> = {
     },
     check(world, row) {
       const twin = [...world.tables["ip-addresses"].values()].find(
-        (each) => each.id !== row.id && hostOf(each.address) === hostOf(row.address),
+        (each) => each.id !== row.id && hostOf(String(each.address)) === hostOf(String(row.address)),
       );
+      const fault = unassignable(String(row.address), row.assigned_object_id !== null);
+      if (fault !== null) return fault;
       return twin === undefined ? null : { address: [`Duplicate IP address found in global table: ${twin.address}`] };
     },
   },

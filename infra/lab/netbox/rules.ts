@@ -1,3 +1,4 @@
+import { boundsOf, stored } from "./addresses.ts";
 import type { ChoiceSet } from "./choices.ts";
 import type { Row, TableName, World } from "./world.ts";
 
@@ -13,7 +14,8 @@ export function text(max: number, required = false): Rule {
     if (typeof value !== "string") return { fault: ["Not a valid string."] };
     if (value.includes("\0")) return { fault: ["Null characters are not allowed."] };
     if (required && value.trim() === "") return blank;
-    return value.length > max ? { fault: [`Ensure this field has no more than ${max} characters.`] } : { value };
+    const kept = value.trim();
+    return kept.length > max ? { fault: [`Ensure this field has no more than ${max} characters.`] } : { value: kept };
   };
 }
 export const bool: Rule = (_world, value) =>
@@ -53,26 +55,18 @@ export const macAddress: Rule = (_world, value) => {
     ? { value: (digits.toUpperCase().match(/../g) ?? []).join(":") }
     : { fault: [`Invalid MAC address format: ${value}`] };
 };
-export const address: Rule = (_world, value) =>
-  typeof value === "string" && /^[0-9a-f.:]+\/\d{1,3}$/i.test(value)
-    ? { value }
-    : { fault: [`Invalid IP address format: ${value}`] };
+export const address: Rule = (_world, value) => {
+  const known = typeof value === "string" ? stored(value) : null;
+  return known === null ? { fault: [`Invalid IP address format: ${value}`] } : { value: known };
+};
 /** A network's own address with its length: none of a host in it. */
 export const network: Rule = (world, value) => {
   const read = address(world, value);
   if ("fault" in read) return read;
-  const [base = "", length = ""] = String(value).split("/");
-  const meant = networkOf(base, Number(length));
-  return meant === base ? read : { fault: [`${value} is not a valid prefix. Did you mean ${meant}/${length}?`] };
+  const [base, length] = String(read.value).split("/");
+  const { first } = boundsOf(String(read.value));
+  return first === base ? read : { fault: [`${read.value} is not a valid prefix. Did you mean ${first}/${length}?`] };
 };
-/** Of IPv4 alone: an IPv6 one is taken as it is. */
-function networkOf(base: string, length: number): string {
-  if (base.includes(":")) return base;
-  const bits = base.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
-  const size = 2 ** (32 - length);
-  const start = bits - (bits % size);
-  return [24, 16, 8, 0].map((shift) => Math.floor(start / 2 ** shift) % 256).join(".");
-}
 export const termination: Rule = (world, value) => {
   const end = Array.isArray(value) ? value[0] : undefined;
   const id = typeof end === "object" && end !== null && "object_id" in end ? Number(end.object_id) : Number.NaN;

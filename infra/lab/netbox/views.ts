@@ -145,6 +145,9 @@ function plain(table: TableName): View {
     ...head(scene, table, row),
     ...row,
     ...(table === "device-types" ? { manufacturer: brief(scene, "manufacturers", row.manufacturer) } : {}),
+    ...(table === "interface-templates"
+      ? { device_type: brief(scene, "device-types", row.device_type), type: choice(choices.interfaceType, row.type) }
+      : {}),
     ...(table === "sites" ? { status: choice(choices.siteStatus, row.status) } : {}),
     ...tail(row),
   });

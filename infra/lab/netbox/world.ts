@@ -11,6 +11,7 @@ export const TABLES = [
   "sites",
   "device-roles",
   "device-types",
+  "interface-templates",
   "devices",
   "interfaces",
   "cables",

@@ -1,4 +1,5 @@
 import { fieldsOf, fieldsWritten } from "./custom-fields.ts";
+import { models } from "./models.ts";
 import type { Model } from "./rules.ts";
 import { insert, type Row, save, stamp, type World } from "./world.ts";
 
@@ -46,7 +47,18 @@ export function create(world: World, model: Model, body: Readonly<Record<string,
   const row = { ...parsed.row, ...model.made?.() };
   const after = insert(world, model.table, custom === null ? row : { ...row, custom_fields: custom });
   if (model.table === "cables") connect(world, [after.a, after.b], after.id);
+  if (model.table === "devices") addInterfaces(world, after);
   return { before: null, after };
+}
+
+/** Those of its type, as each new device gets them. */
+function addInterfaces(world: World, device: Row): void {
+  for (const { device_type: type, name, label, type: kind, mgmt_only } of world.tables["interface-templates"].values())
+    if (type === device.device_type)
+      insert(world, "interfaces", {
+        ...structuredClone(models.interfaces?.defaults),
+        ...{ device: device.id, name, label, type: kind, mgmt_only },
+      });
 }
 
 /** Merges the body into `old` (as it was loaded, which may be a while ago) and saves the whole row. */
