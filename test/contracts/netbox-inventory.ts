@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createNetBox } from "../../shared/adapters/netbox/netbox.ts";
 import type { Device } from "../../shared/fleet/device.ts";
 import { run } from "../infra/fleetctl/cli.ts";
-import { netboxOddNodesContract } from "./netbox-odd-nodes.ts";
+import { netboxOddNodesContract, type Told } from "./netbox-odd-nodes.ts";
 import { type Owner, ownerOf, type Row } from "./netbox-owner.ts";
 
 export interface SetUpNetBox {
@@ -13,14 +13,6 @@ export interface SetUpNetBox {
   readonly adminToken: string;
   /** Of `fleet-node` and of fleetd's fields; with site `lab`, type `mini-800`, switch `sw-000` with free ports 5 to 8. */
   readonly role: string;
-}
-
-export interface Told {
-  readonly code: number;
-  readonly err: string;
-  readonly steps: readonly { readonly do: string; readonly text: string }[];
-  readonly refused: readonly string[];
-  readonly notes: readonly string[];
 }
 
 const ek = (digit: string) => `sha256:${digit.repeat(64)}`;

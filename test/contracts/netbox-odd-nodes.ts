@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Device } from "../../shared/fleet/device.ts";
-import type { Told } from "./netbox-inventory.ts";
 import type { Owner, Row } from "./netbox-owner.ts";
+
+/** What `fleetctl inventory apply --json` says. */
+export interface Told {
+  readonly code: number;
+  readonly err: string;
+  readonly steps: readonly { readonly do: string; readonly text: string }[];
+  readonly refused: readonly string[];
+  readonly notes: readonly string[];
+}
 
 export interface InventoryTools {
   apply(text: string, ...more: string[]): Promise<Told>;

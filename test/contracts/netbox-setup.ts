@@ -187,6 +187,16 @@ export function netboxSetupContract(bare: () => Promise<BareNetBox>): void {
       await owner.must("PATCH", path, { default: null });
     });
 
+    it("refuses a fleet_class that is required or fills itself: it is what a new device gets last", async () => {
+      const path = `/api/extras/custom-fields/${(await theField("fleet_class"))?.id}/`;
+      await owner.must("PATCH", path, { required: true, default: "talos-worker" });
+      expect((await planned("--apply")).refused).toEqual([
+        expect.stringMatching(/fleet_class is required, .*: make it optional/),
+        expect.stringMatching(/fleet_class has a default, .*: take it away/),
+      ]);
+      await owner.must("PATCH", path, { required: false, default: null });
+    });
+
     it("refuses a token file that NetBox does not take; without it there is a new token, and the old one is told of", async () => {
       const file = join(secrets, "netbox-token");
       const old = contents("netbox-token");

@@ -33,17 +33,28 @@ export function fieldFaults(
   field: Omit<FieldRow, "id" | "choice_set" | "object_types">,
 ): string[] {
   const faults: string[] = [];
-  const { name, types, written } = wanted;
+  const { name, types, written, last } = wanted;
   if (!types.includes(field.type ?? ""))
     faults.push(
       `custom field ${name} is of type ${field.type}, and fleetd needs ${types.join(" or ")}: it is another's, or of another time; rename or remove it`,
     );
+  if (last && field.required)
+    faults.push(
+      `custom field ${name} is required, and a new device gets it last, when its cable and address are there: make it optional (fleetd leaves a device without it alone)`,
+    );
+  if (last && hasDefault(field))
+    faults.push(
+      `custom field ${name} has a default, by which fleetd would begin with a new device before its cable is there: take it away`,
+    );
   if (!written) return faults;
   if (field.required) faults.push(`custom field ${name} is required, and fleetd must be able to leave it empty`);
   if (field.unique === true) faults.push(`custom field ${name} is unique, and devices share its values`);
-  if (field.default !== null && field.default !== undefined)
-    faults.push(`custom field ${name} has a default, which would fill it by itself: take it away`);
+  if (hasDefault(field)) faults.push(`custom field ${name} has a default, which would fill it by itself: take it away`);
   return faults;
+}
+
+function hasDefault({ default: value }: { readonly default?: unknown }): boolean {
+  return value !== null && value !== undefined;
 }
 
 function judge(plan: SetupPlanner, wanted: WantedField, field: FieldRow): void {

@@ -9,6 +9,8 @@ export interface WantedField {
   /** Written by fleetd, or emptied by it: a field that may not be empty, or that fills itself, would break or undo that. */
   readonly written: boolean;
   readonly choices?: WantedChoices;
+  /** Given to a new device when all else of it is there: until then it must be empty. */
+  readonly last?: true;
 }
 
 export interface WantedChoices {
@@ -42,7 +44,7 @@ export const WANTED_FIELDS: readonly WantedField[] = [
       ],
     },
   },
-  owners(names.fleetClass, ["text", "select"], "Class of fleetd's FLEET_CLASSES"),
+  { ...owners(names.fleetClass, ["text", "select"], "Class of fleetd's FLEET_CLASSES"), last: true },
   owners(names.installDisk, ["text"], "Kernel name of the disk that is wiped and installed, such as nvme0n1"),
   owners(names.installDiskSerial, ["text"], "Serial that this disk itself reports"),
   owners(names.bmcType, ["text", "select"], "redfish, amt, ipmi or rpc; its address is the OOB IP"),
