@@ -25,7 +25,7 @@ export const inventoryApply: Command = {
     "",
     OWNER_NETBOX_HELP,
     "",
-    "With --json: {steps: [{do, text, …}], refused, notes, applied}.",
+    "With --json: {steps: [{do, text, …}], refused, notes, done, applied, fault}.",
   ].join("\n"),
   options: {
     role: { type: "string", placeholder: "SLUG", help: "FLEET_NETBOX_ROLE; default fleet-node" },
@@ -48,8 +48,10 @@ export const inventoryApply: Command = {
       return FAULTY;
     }
     const role = args.value("role") ?? io.env.FLEET_NETBOX_ROLE ?? "fleet-node";
+    const told: Told = { steps: [], refused: [], notes: [], done: [], applied: false, fault: null };
+    let code: number;
     try {
-      return await compared(args, io, file, async () => {
+      code = await compared(args, io, file, told, async () => {
         const state = await readInventory(netbox, role, file);
         const plan = planInventory(file, state, role);
         return { plan, apply: (done) => applyInventory(netbox.client, plan.steps, state, done) };
@@ -57,8 +59,11 @@ export const inventoryApply: Command = {
     } catch (error) {
       const { words, exitCode } = netboxFault(error);
       io.err(plain(`fleetctl inventory apply: ${words}`));
-      return exitCode;
+      told.fault = words;
+      code = exitCode;
     }
+    if (args.flag("json")) io.out(JSON.stringify(told));
+    return code;
   },
 };
 
@@ -67,33 +72,54 @@ interface Compared {
   apply(done: (step: InventoryStep) => void): Promise<void>;
 }
 
-async function compared(args: Arguments, io: Io, file: NodesFile, look: () => Promise<Compared>): Promise<number> {
-  const json = args.flag("json");
-  const say = (line: string) => (json ? undefined : io.out(plain(line)));
+/** What --json says, however it ended. */
+interface Told {
+  steps: readonly (InventoryStep & { readonly text: string })[];
+  refused: readonly string[];
+  notes: readonly string[];
+  /** Of the steps that were carried out. */
+  readonly done: string[];
+  applied: boolean;
+  fault: string | null;
+}
+
+async function compared(
+  args: Arguments,
+  io: Io,
+  file: NodesFile,
+  told: Told,
+  look: () => Promise<Compared>,
+): Promise<number> {
+  const say = (line: string) => (args.flag("json") ? undefined : io.out(plain(line)));
   const { plan, apply } = await look();
-  const act = args.flag("apply") && plan.refused.length === 0;
+  const { refused, notes } = plan;
+  Object.assign(told, { steps: plan.steps.map((step) => ({ ...step, text: stepText(step) })), refused, notes });
+  const act = args.flag("apply") && refused.length === 0;
   say(`${file.nodes.size} ${file.nodes.size === 1 ? "node" : "nodes"} of the files`);
   if (!act) for (const step of plan.steps) say(`  ${stepText(step)}`);
-  for (const one of plan.notes) say(`  note: ${one}`);
-  for (const one of plan.refused) say(`  refused: ${one}`);
-  if (act) {
-    await apply((step) => say(`  done: ${stepText(step)}`));
-    const left = plan.steps.length === 0 ? [] : leftOf((await look()).plan);
-    for (const one of left) io.err(plain(`fleetctl inventory apply: did not hold: ${one}`));
-    if (left.length > 0) return REFUSED;
-  }
-  if (json) {
-    const steps = plan.steps.map((step) => ({ ...step, text: stepText(step) }));
-    io.out(JSON.stringify({ steps, refused: plan.refused, notes: plan.notes, applied: act }));
-  }
-  if (plan.refused.length > 0) {
+  for (const one of notes) say(`  note: ${one}`);
+  for (const one of refused) say(`  refused: ${one}`);
+  if (refused.length > 0) {
     say("Nothing was done.");
     return REFUSED;
   }
-  if (plan.steps.length === 0) say("Nothing to do.");
-  if (plan.steps.length === 0 || act) return 0;
-  say("Nothing was done: --apply does it.");
-  return PLANNED;
+  if (plan.steps.length === 0) {
+    say("Nothing to do.");
+    told.applied = act;
+    return 0;
+  }
+  if (!act) {
+    say("Nothing was done: --apply does it.");
+    return PLANNED;
+  }
+  await apply((step) => {
+    told.done.push(stepText(step));
+    say(`  done: ${stepText(step)}`);
+  });
+  const left = leftOf((await look()).plan);
+  for (const one of left) io.err(plain(`fleetctl inventory apply: did not hold: ${one}`));
+  told.applied = left.length === 0;
+  return left.length === 0 ? 0 : REFUSED;
 }
 
 function leftOf({ steps, refused }: InventoryPlan): string[] {

@@ -1,8 +1,9 @@
 import { type Arguments, type Command, type Io, JSON_OPTION, UsageError } from "./_command.ts";
 import { NO_ANSWER, REFUSED } from "./answer.ts";
+import { SecretFileError } from "./netbox/secret-file.ts";
 import { applySetup, type PlannedSetup, planSetup, type SetupOptions, secretPaths } from "./netbox/setup.ts";
 import type { SetupStep } from "./netbox/setup-step.ts";
-import { netboxFault, OWNER_NETBOX_HELP, ownerNetBox, PLANNED } from "./owner-netbox.ts";
+import { netboxFault, OWNER_NETBOX_HELP, type OwnerNetBox, ownerNetBox, PLANNED } from "./owner-netbox.ts";
 import { plain } from "./text.ts";
 
 /** What fleetd needs of NetBox. @see spec/00-overview.md "NetBox", infra/docs/set-up.md */
@@ -21,7 +22,7 @@ export const netboxSetup: Command = {
     "The token and the webhook's secret are written to --secrets, netbox-token and webhook-secret, mode 0600, and never printed:",
     "FLEET_NETBOX_TOKEN_FILE and FLEET_WEBHOOK_SECRET_FILE name these files. A file that is there is kept; without it a new",
     "token or secret is made.",
-    "With --json: {version, steps: [{do, what, name, details}], refused, notes, applied}.",
+    "With --json: {version, steps: [{do, what, name, details}], refused, notes, done, applied, fault}.",
   ].join("\n"),
   options: {
     "webhook-url": {
@@ -56,53 +57,113 @@ export const netboxSetup: Command = {
     const json = args.flag("json");
     const apply = args.flag("apply");
     const say = (line: string) => (json ? undefined : io.out(plain(line)));
+    const told: Told = { version: null, steps: [], refused: [], notes: [], done: [], applied: false, fault: null };
+    let code: number;
     try {
-      const plan = await planSetup(netbox, options);
-      const { steps, refused } = plan;
-      const act = apply && refused.length === 0;
-      if (!json) tellPlan(plan, options, say);
-      if (act) {
-        await applySetup(netbox, plan, options, (step) => say(`done: ${titleOf(step)}`));
-        const left = steps.length === 0 ? plan : await planSetup(netbox, options);
-        for (const step of left.steps) io.err(plain(`fleetctl netbox setup: did not hold: ${titleOf(step)}`));
-        if (left.steps.length > 0) return REFUSED;
-      }
-      if (json) {
-        const shown = steps.map(({ do: verb, what, name, details }) => ({ do: verb, what, name, details }));
-        io.out(JSON.stringify({ version: plan.version, steps: shown, refused, notes: plan.notes, applied: act }));
-      }
-      if (refused.length > 0) return REFUSED;
-      if (steps.length === 0 && !json) io.out("Nothing to do.");
-      if (steps.length === 0 || act) return 0;
-      say("Nothing was done: --apply does it.");
-      return PLANNED;
+      code = await compared(netbox, options, apply, told, say, io);
     } catch (error) {
-      const { words, exitCode } = netboxFault(error);
+      const { words, exitCode } = faultOf(error);
       io.err(plain(`fleetctl netbox setup: ${words}`));
-      return exitCode;
+      told.fault = words;
+      code = exitCode;
     }
+    if (json) io.out(JSON.stringify(told));
+    return code;
   },
 };
 
+/** What --json says, however it ended. */
+interface Told {
+  version: string | null;
+  steps: readonly Omit<SetupStep, "id" | "body">[];
+  refused: readonly string[];
+  notes: readonly string[];
+  /** Titles of the steps that were carried out. */
+  readonly done: string[];
+  applied: boolean;
+  fault: string | null;
+}
+
+async function compared(
+  netbox: OwnerNetBox,
+  options: SetupOptions,
+  apply: boolean,
+  told: Told,
+  say: (line: string) => void,
+  io: Io,
+): Promise<number> {
+  const plan = await planSetup(netbox, options);
+  const { version, refused, notes } = plan;
+  const steps = plan.steps.map(({ do: verb, what, name, details }) => ({ do: verb, what, name, details }));
+  Object.assign(told, { version, steps, refused, notes });
+  tellPlan(plan, options, say);
+  if (refused.length > 0) return REFUSED;
+  if (steps.length === 0) {
+    say("Nothing to do.");
+    told.applied = apply;
+    return 0;
+  }
+  if (!apply) {
+    say("Nothing was done: --apply does it.");
+    return PLANNED;
+  }
+  await applySetup(netbox, plan, options, (step) => {
+    told.done.push(titleOf(step));
+    say(`done: ${titleOf(step)}`);
+  });
+  const after = await planSetup(netbox, options);
+  const left = [...after.steps.map(titleOf), ...after.refused];
+  for (const one of left) io.err(plain(`fleetctl netbox setup: did not hold: ${one}`));
+  told.applied = left.length === 0;
+  return left.length === 0 ? 0 : REFUSED;
+}
+
+function faultOf(error: unknown): { readonly words: string; readonly exitCode: number } {
+  return error instanceof SecretFileError ? { words: error.message, exitCode: REFUSED } : netboxFault(error);
+}
+
+const SLUG = /^[-a-zA-Z0-9_]{1,100}$/;
+/** As NetBox takes one; the names of its permissions, which begin with it, have at most 100. */
+const USER = /^[\w.@+-]{1,80}$/;
+
 function optionsOf(args: Arguments, io: Io): SetupOptions {
   if (args.files.length > 0) throw new UsageError("no operand is taken");
-  const webhookUrl = args.value("webhook-url");
-  if (webhookUrl === undefined || !URL.canParse(webhookUrl) || !/^https?:/.test(webhookUrl))
-    throw new UsageError(
-      "--webhook-url must be a URL: fleetd's admin listener as NetBox reaches it, with /webhooks/netbox",
-    );
   const secrets = args.value("secrets");
-  if (secrets === undefined) throw new UsageError("--secrets FOLDER is needed");
+  const named = (option: string, variable: string, otherwise: string, form: RegExp, what: string) => {
+    const value = args.value(option) ?? io.env[variable] ?? otherwise;
+    if (!form.test(value)) throw new UsageError(`--${option} (or ${variable}) "${value}" is no ${what}`);
+    return value;
+  };
+  const webhookUrl = webhookUrlOf(args.value("webhook-url"));
+  if (secrets === undefined || secrets === "") throw new UsageError("--secrets FOLDER is needed");
+  const webhookCaFile = args.value("webhook-ca") ?? null;
+  if (webhookCaFile === "") throw new UsageError("--webhook-ca FILE is empty");
   return {
     webhookUrl,
     secrets,
-    webhookCaFile: args.value("webhook-ca") ?? null,
-    role: args.value("role") ?? io.env.FLEET_NETBOX_ROLE ?? "fleet-node",
-    user: args.value("user") ?? io.env.FLEET_NETBOX_USER ?? "fleetd",
+    webhookCaFile,
+    role: named("role", "FLEET_NETBOX_ROLE", "fleet-node", SLUG, "slug of a device role"),
+    user: named("user", "FLEET_NETBOX_USER", "fleetd", USER, "name of an account"),
   };
 }
 
-function titleOf({ do: verb, what, name }: SetupStep): string {
+/** What it says wrongly is not repeated: it may hold a password. */
+function webhookUrlOf(text: string | undefined): string {
+  if (text === undefined || !URL.canParse(text) || !/^https?:/.test(text))
+    throw new UsageError(
+      "--webhook-url must be a URL: fleetd's admin listener as NetBox reaches it, with /webhooks/netbox",
+    );
+  const { username, password, pathname, search, hash } = new URL(text);
+  if (username !== "" || password !== "")
+    throw new UsageError(
+      "--webhook-url holds a user or a password: NetBox signs what it sends, and fleetd asks for none",
+    );
+  if (!pathname.endsWith("/webhooks/netbox") || search !== "" || hash !== "")
+    throw new UsageError("--webhook-url must end with /webhooks/netbox");
+  return text;
+}
+
+function titleOf({ do: verb, what, name }: Pick<SetupStep, "do" | "what" | "name">): string {
   return `${verb} ${what} ${name}`;
 }
 

@@ -26,11 +26,16 @@ export function ownerNetBox(io: Io): OwnerNetBox {
   const { FLEETCTL_NETBOX_URL: url, FLEETCTL_NETBOX_TOKEN_FILE: file, FLEETCTL_NETBOX_TOKEN: plainToken } = io.env;
   if (url === undefined || !URL.canParse(url) || !/^https?:/.test(url))
     throw new UsageError("FLEETCTL_NETBOX_URL must name NetBox");
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "")
+    throw new UsageError("FLEETCTL_NETBOX_URL holds a user or a password: NetBox is asked by a token alone");
   const token = (file === undefined ? plainToken : contents(file))?.trim();
   if (token === undefined || token === "")
     throw new UsageError(
       "FLEETCTL_NETBOX_TOKEN_FILE (or FLEETCTL_NETBOX_TOKEN) is needed: a token of your own account",
     );
+  // It becomes a header, which takes no more; of a file it is likely another than was meant.
+  if (!/^[!-~]+$/.test(token)) throw new UsageError("what FLEETCTL_NETBOX_TOKEN_FILE holds is no token of NetBox");
   return { url, token, client: createClient({ url, token, timeoutMs: TIMEOUT_MS }) };
 }
 

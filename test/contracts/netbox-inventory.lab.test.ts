@@ -20,6 +20,8 @@ for (const version of ["4.7.3", "4.6.2"])
 describe("fleetctl inventory apply in trouble", () => {
   const nodes = "nodes:\n  w1: { serial: W1, site: lab, device_type: mini-800, address: 10.41.0.11/24 }\n";
 
+  const more = "nodes:\n  w2: { serial: W2, site: lab, device_type: mini-800 }\n";
+
   it("a fault in between: what is told as done is done, and the next run does the rest", async () => {
     const { url } = await start("4.7.3");
     const env = { FLEETCTL_NETBOX_URL: url, FLEETCTL_NETBOX_TOKEN: adminToken };
@@ -35,6 +37,12 @@ describe("fleetctl inventory apply in trouble", () => {
       expect.stringMatching(/netbox unavailable: POST \/api\/ipam\/ip-addresses\//),
     ]);
     expect(cut.out).toMatch(/done: w1: interface eth0/);
+    await ownerOf(url, adminToken).must("POST", "/lab/faults", { mode: "down", method: "POST" });
+    const { code, out } = await run(["inventory", "apply", textFile(more, "nodes.yaml"), "--apply", "--json"], env);
+    expect([code, JSON.parse(out)]).toMatchObject([
+      2,
+      { done: [], applied: false, fault: expect.stringMatching(/netbox unavailable/) },
+    ]);
     await ownerOf(url, adminToken).must("POST", "/lab/faults", { mode: "ok" });
     const rest = await run(args, env);
     expect([rest.code, rest.out]).toEqual([

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -48,11 +48,64 @@ describe("fleetctl netbox setup in trouble", () => {
     expect((await run(args, env)).code).toBe(0);
   });
 
+  it("with --json it says what was done where it fails midway", async () => {
+    const lab = await startLabNetBox({ tokens, bare: true });
+    running.push(lab);
+    const env = { FLEETCTL_NETBOX_URL: lab.url, FLEETCTL_NETBOX_TOKEN: adminToken };
+    const fault = { mode: "lost-answer", method: "POST", path: "/api/users/users/" };
+    await ownerOf(lab.url, adminToken).must("POST", "/lab/faults", fault);
+    const args = ["netbox", "setup", "--webhook-url", "https://fleetd.example/webhooks/netbox", "--json", "--apply"];
+    const { code, out } = await run([...args, "--secrets", join(folder, "cut")], env);
+    expect([code, JSON.parse(out)]).toMatchObject([
+      2,
+      { applied: false, fault: expect.stringMatching(/netbox unavailable: POST \/api\/users\/users\//) },
+    ]);
+    expect(JSON.parse(out).done).toEqual(expect.arrayContaining(["create custom field gateway"]));
+    expect(JSON.parse(out).done).not.toContain("create user fleetd");
+    expect(readdirSync(join(folder, "cut"))).toEqual(["webhook-secret"]);
+  });
+
+  it.each([
+    [
+      "the folder is a file",
+      (at: string) => writeFileSync(at, ""),
+      /netbox-token cannot be read: what should be its folder/,
+      ".",
+    ],
+    [
+      "the folder is in a file",
+      (at: string) => writeFileSync(at, ""),
+      /cannot be read: what should be its folder/,
+      "in",
+    ],
+    [
+      "the token's file is a folder",
+      (at: string) => void mkdirSync(join(at, "netbox-token"), { recursive: true }),
+      /netbox-token cannot be read: it is a folder/,
+      ".",
+    ],
+    ["the file cannot be made", () => undefined, /netbox-token cannot be made: /, "/sys/fleetd"],
+  ] satisfies readonly [string, (at: string) => void, RegExp, string][])(
+    "where %s it says so, and NetBox is not written to",
+    async (what, make, words, below) => {
+      const lab = await startLabNetBox({ tokens, bare: true });
+      running.push(lab);
+      const env = { FLEETCTL_NETBOX_URL: lab.url, FLEETCTL_NETBOX_TOKEN: adminToken };
+      const at = join(folder, what.replaceAll(" ", "-"));
+      make(at);
+      const args = ["netbox", "setup", "--webhook-url", "https://fleetd.example/webhooks/netbox", "--apply"];
+      const { code, err } = await run([...args, "--secrets", below.startsWith("/") ? below : join(at, below)], env);
+      expect([code, err]).toEqual([1, expect.stringMatching(words)]);
+      const fields = await ownerOf(lab.url, adminToken).must("GET", "/api/extras/custom-fields/");
+      expect(fields.count).toBe(0);
+    },
+  );
+
   it("secrets are kept in the file of their name alone, which is never replaced", () => {
     const path = join(folder, "one");
     const first = newSecret(path);
     writeFileSync(path, "somebody's");
-    expect(() => first.keep("new")).toThrow(/EEXIST/);
+    expect(() => first.keep("new")).toThrow(/one cannot be written: there is a file of that name/);
     expect([readSecret(path), readSecret(join(folder, "none"))]).toEqual(["somebody's", null]);
     expect(readdirSync(folder).filter((name) => name.startsWith("one"))).toEqual(["one"]);
   });
@@ -62,6 +115,22 @@ describe("fleetctl netbox setup, called wrongly", () => {
   const url = "--webhook-url=https://fleetd.example/webhooks/netbox";
   it.each([
     [["--secrets", "/x"], {}, /--webhook-url must be a URL/],
+    [["--secrets", "/x", "--webhook-url=https://fleetd.example/"], {}, /--webhook-url must end with .webhooks.netbox/],
+    [["--secrets", "/x", "--webhook-url=https://u:pw@h/webhooks/netbox"], {}, /^(?!.*pw@).*holds a user or a password/],
+    [[url, "--secrets", ""], {}, /--secrets FOLDER is needed/],
+    [[url, "--secrets", "/x", "--role", ""], {}, /"" is no slug of a device role/],
+    [[url, "--secrets", "/x", "--role", "Fleet Node"], {}, /"Fleet Node" is no slug of a device role/],
+    [[url, "--secrets", "/x"], { FLEET_NETBOX_USER: "" }, /--user \(or FLEET_NETBOX_USER\) "" is no name/],
+    [
+      [url, "--secrets", "/x"],
+      { FLEETCTL_NETBOX_URL: "https://u:pw@netbox.example", FLEETCTL_NETBOX_TOKEN: "x" },
+      /^(?!.*pw@).*FLEETCTL_NETBOX_URL holds a user or a password/,
+    ],
+    [
+      [url, "--secrets", "/x"],
+      { FLEETCTL_NETBOX_URL: "https://netbox.example", FLEETCTL_NETBOX_TOKEN: "tökén" },
+      /is no token of NetBox/,
+    ],
     [[url], {}, /--secrets FOLDER is needed/],
     [[url, "--secrets", "/x"], {}, /FLEETCTL_NETBOX_URL must name NetBox/],
     [

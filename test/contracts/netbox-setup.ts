@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -107,19 +107,74 @@ export function netboxSetupContract(bare: () => Promise<BareNetBox>): void {
       expect(tokens).toEqual([expect.objectContaining({ key: token.slice(4).split(".")[0], token: null })]);
     });
 
-    it("puts back what somebody changed, and tells another secret without showing it", async () => {
+    it("puts back what somebody changed, and tells no secret", async () => {
       const [webhook] = await rows("/api/extras/webhooks/");
-      await owner.must("PATCH", `/api/extras/webhooks/${webhook?.id}/`, {
-        secret: "a-secret-of-somebody",
-        payload_url: "http://x/",
-      });
-      const { code, out } = await setup();
-      expect(code).toBe(3);
-      expect(out).toContain(`payload_url: "http://x/" → "${hook}"`);
-      expect(out).toContain("secret: another one");
-      expect(out).not.toMatch(new RegExp(`a-secret-of-somebody|${contents("webhook-secret")}`));
-      expect((await setup("--apply")).code).toBe(0);
+      const path = `/api/extras/webhooks/${webhook?.id}/`;
+      const own = contents("webhook-secret");
+      const changes = [
+        { secret: "a-secret-of-somebody" },
+        {
+          payload_url: "http://u:a-password@x.example/?key=a-key",
+          additional_headers: "Authorization: Bearer a-bearer",
+        },
+      ];
+      for (const change of changes) {
+        await owner.must("PATCH", path, change);
+        const { code, out } = await setup();
+        expect(code).toBe(3);
+        for (const text of ["a-secret", "a-password", "a-key", "a-bearer", own]) expect(out).not.toContain(text);
+        expect(out).toContain(
+          "secret" in change
+            ? "secret: another one"
+            : `payload_url: http://…@x.example/?… → ${hook}\n      additional_headers: another one`,
+        );
+        expect((await setup("--apply")).code).toBe(0);
+      }
       expect((await planned()).steps).toEqual([]);
+    });
+
+    it("refuses a webhook of that name which has neither its URL nor its secret: it is another's", async () => {
+      const [webhook] = await rows("/api/extras/webhooks/");
+      const path = `/api/extras/webhooks/${webhook?.id}/`;
+      await owner.must("PATCH", path, {
+        payload_url: "https://u:a-password@x.example/",
+        secret: "a-secret-of-somebody",
+      });
+      const { refused } = await planned("--apply");
+      expect(refused).toEqual([
+        expect.stringMatching(/^webhook fleetd goes to https:\/\/…@x\.example\/, and its secret/),
+      ]);
+      expect(await owner.must("GET", path)).toMatchObject({ secret: "a-secret-of-somebody" });
+      await owner.must("PATCH", path, { payload_url: hook, secret: contents("webhook-secret") });
+    });
+
+    it("tells of rights that come on top: another permission of the same name, another account of its own", async () => {
+      const [fleetd] = (await owner.must("GET", "/api/users/users/?username=fleetd")).results as Row[];
+      const somebody = await owner.must("POST", "/api/users/users/", {
+        username: "somebody",
+        password: "Aa1!somebody-4711",
+      });
+      const [own] = (await rows("/api/users/permissions/")).filter((row) => row.name === "fleetd: devices");
+      const twin = await owner.must("POST", "/api/users/permissions/", {
+        ...{ name: "fleetd: devices", object_types: ["dcim.device"], actions: ["view", "delete"], users: [fleetd?.id] },
+      });
+      await owner.must("PATCH", `/api/users/permissions/${own?.id}/`, { users: [fleetd?.id, somebody.id] });
+      const { steps, notes } = await planned();
+      expect([steps, notes.toSorted()]).toEqual([
+        [],
+        [
+          'permission "fleetd: devices" is user somebody\'s too; it is left so',
+          `user fleetd also has permission "fleetd: devices" (${twin.id}), which fleetd does not need; it is left as it is`,
+        ],
+      ]);
+      await owner.must("PATCH", `/api/users/permissions/${own?.id}/`, { users: [fleetd?.id] });
+      await owner.call("DELETE", `/api/users/permissions/${twin.id}/`);
+    });
+
+    it("tells of a file that others may read", async () => {
+      chmodSync(join(secrets, "webhook-secret"), 0o644);
+      expect((await planned()).notes).toEqual([expect.stringMatching(/webhook-secret has mode 644: chmod 600 it/)]);
+      chmodSync(join(secrets, "webhook-secret"), 0o600);
     });
 
     it("opens a field of somebody's to devices, and adds a choice to a set of its own name", async () => {

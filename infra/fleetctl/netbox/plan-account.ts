@@ -36,8 +36,10 @@ export function planAccount(plan: SetupPlanner, state: SetupState, account: Acco
 function planPermissions(plan: SetupPlanner, state: SetupState, user: string, role: string): void {
   const wanted = wantedPermissions(user, role);
   const userId = state.users[0]?.id;
+  const mine = new Set<number>();
   for (const { name, types, actions, constraints, why } of wanted) {
-    const row = state.permissions.find((one) => one.name === name);
+    const alike = state.permissions.filter((one) => one.name === name);
+    const row = alike.find((one) => one.users.some(({ id }) => id === userId)) ?? alike[0];
     const fixed = { enabled: true, object_types: types, actions, constraints };
     const where = constraints === null ? "" : ` where ${JSON.stringify(constraints)}`;
     if (row === undefined) {
@@ -58,10 +60,16 @@ function planPermissions(plan: SetupPlanner, state: SetupState, user: string, ro
         text: `for ${user}`,
       });
     plan.change("permission", name, row.id, changes);
+    mine.add(row.id);
+    const others = row.users.filter((one) => one.id !== userId).map((one) => `user ${one.username ?? one.id}`);
+    for (const other of [...others, ...row.groups.map((group) => `group ${group.name}`)])
+      plan.notes.push(`permission "${name}" is ${other}'s too; it is left so`);
   }
-  for (const { name, users } of state.permissions)
-    if (users.some((one) => one.id === userId) && !wanted.some((one) => one.name === name))
-      plan.notes.push(`user ${user} also has permission "${name}", which fleetd does not need; it is left as it is`);
+  for (const { id, name, users } of state.permissions)
+    if (users.some((one) => one.id === userId) && !mine.has(id))
+      plan.notes.push(
+        `user ${user} also has permission "${name}" (${id}), which fleetd does not need; it is left as it is`,
+      );
 }
 
 function planToken(plan: SetupPlanner, state: SetupState, { user, tokenFile, tokenPath }: Account): void {

@@ -1,5 +1,5 @@
 import type { SetupState } from "./setup-state.ts";
-import { changesTo, idOf, type SetupPlanner } from "./setup-step.ts";
+import { type Change, changesTo, idOf, type SetupPlanner } from "./setup-step.ts";
 
 export interface WantedWebhook {
   /** Also the beginning of the event rule's name. */
@@ -9,13 +9,14 @@ export interface WantedWebhook {
   readonly caFile: string | null;
   readonly role: string;
   readonly secret: string;
+  readonly secretPath: string;
   /** Where a secret that nobody has yet will be written. */
   readonly newSecretPath: string | null;
 }
 
 /** The webhook, and the rule that sends it for devices of the fleet's role alone. */
 export function planWebhook(plan: SetupPlanner, { webhooks, rules }: SetupState, wanted: WantedWebhook): void {
-  const { name, url, caFile, role, secret, newSecretPath } = wanted;
+  const { name, url, caFile, role, secret, secretPath, newSecretPath } = wanted;
   const body = {
     payload_url: url,
     http_method: "POST",
@@ -31,8 +32,15 @@ export function planWebhook(plan: SetupPlanner, { webhooks, rules }: SetupState,
   if (row === undefined) plan.create("webhook", name, [`POST ${url}`, ...whence], () => ({ name, ...body }));
   else {
     plan.ids.set(`webhook ${name}`, row.id);
-    plan.change("webhook", name, row.id, [...changesTo(row, body, ["secret"])]);
+    // Of the two by which a webhook would be fleetd's it has neither.
+    if (row.payload_url !== url && row.secret !== secret)
+      plan.refused.push(
+        `webhook ${name} goes to ${urlText(row.payload_url)}, and its secret is not that of ${secretPath}: it is another's, or of another set-up; rename or remove it in NetBox`,
+      );
+    plan.change("webhook", name, row.id, webhookChanges(row, body));
   }
+  if (url.startsWith("http:"))
+    plan.notes.push(`the webhook goes to ${url} without TLS: whoever is in between reads what NetBox has of devices`);
   const ruleName = `${name}: devices`;
   const fixed = {
     enabled: true,
@@ -59,4 +67,21 @@ export function planWebhook(plan: SetupPlanner, { webhooks, rules }: SetupState,
       text: `sends webhook ${name}`,
     });
   plan.change("event rule", ruleName, rule.id, changes);
+}
+
+/** Its headers and its body's template are as secret as its secret: owners keep credentials there. */
+function webhookChanges(row: SetupState["webhooks"][number], body: { readonly payload_url: string }): Change[] {
+  return changesTo(row, { ...body }, ["secret", "additional_headers", "body_template"]).map((change) =>
+    change.key === "payload_url"
+      ? { ...change, text: `payload_url: ${urlText(row.payload_url)} → ${urlText(body.payload_url)}` }
+      : change,
+  );
+}
+
+/** A URL for people, without what may be a credential in it. */
+function urlText(url: string): string {
+  if (!URL.canParse(url)) return "another one";
+  const { protocol, host, pathname, username, password, search } = new URL(url);
+  const user = username === "" && password === "" ? "" : "…@";
+  return `${protocol}//${user}${host}${pathname}${search === "" ? "" : "?…"}`;
 }

@@ -23,7 +23,8 @@ const permissionRow = named.extend({
   object_types: texts,
   actions: texts,
   constraints: z.unknown(),
-  users: z.array(z.object({ id })),
+  users: z.array(z.object({ id, username: z.string().optional() })),
+  groups: z.array(named).default([]),
 });
 const tokenRow = z.object({
   id,

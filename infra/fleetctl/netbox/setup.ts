@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
-import { createClient } from "../../../shared/adapters/netbox/client.ts";
+import { createClient, type NetBoxClient } from "../../../shared/adapters/netbox/client.ts";
 import { createNetBox } from "../../../shared/adapters/netbox/netbox.ts";
 import { read } from "../../../shared/adapters/netbox/schema.ts";
 import { isPortError } from "../../../shared/ports/error.ts";
@@ -9,7 +9,7 @@ import type { OwnerNetBox } from "../owner-netbox.ts";
 import { planAccount, type TokenFile } from "./plan-account.ts";
 import { planFields } from "./plan-fields.ts";
 import { planWebhook } from "./plan-webhook.ts";
-import { newSecret, readSecret } from "./secret-file.ts";
+import { looseMode, type NewSecret, newSecret, readSecret } from "./secret-file.ts";
 import { readSetupState, whoIs } from "./setup-state.ts";
 import { PATHS, type SetupPlan, SetupPlanner, type SetupStep } from "./setup-step.ts";
 
@@ -49,6 +49,10 @@ export async function planSetup(netbox: OwnerNetBox, options: SetupOptions): Pro
   planFields(plan, state);
   planAccount(plan, state, { user, role, tokenFile: await tokenFile(netbox, paths.token), tokenPath: paths.token });
   const kept = readSecret(paths.webhook);
+  for (const path of Object.values(paths)) {
+    const mode = looseMode(path);
+    if (mode !== null) plan.notes.push(`${path} has mode ${mode}: chmod 600 it, others may read it`);
+  }
   const secret = kept ?? randomBytes(32).toString("hex");
   if (Buffer.byteLength(secret) < SHORTEST_SECRET_BYTES)
     plan.refused.push(
@@ -60,6 +64,7 @@ export async function planSetup(netbox: OwnerNetBox, options: SetupOptions): Pro
     caFile: webhookCaFile,
     role,
     secret,
+    secretPath: paths.webhook,
     newSecretPath: kept === null ? paths.webhook : null,
   });
   return { ...plan, version, newSecrets: new Map(kept === null ? [[paths.webhook, secret]] : []) };
@@ -79,30 +84,41 @@ async function tokenFile({ url }: OwnerNetBox, path: string): Promise<TokenFile>
 const made = z.object({ id: z.int() });
 const madeToken = z.object({ id: z.int(), key: z.string().min(1), token: z.string().min(1) });
 
-/** Carries the plan out, step by step, and stops at the first that fails. @throws PortError; what is done stays done */
+/**
+ * Carries the plan out, step by step, and stops at the first that fails. Files are made before NetBox is written to.
+ * @throws PortError, SecretFileError; what is done stays done
+ */
 export async function applySetup(
   { client }: OwnerNetBox,
   plan: PlannedSetup,
   options: SetupOptions,
   done: (step: SetupStep) => void,
 ): Promise<void> {
-  for (const [path, secret] of plan.newSecrets) newSecret(path).keep(secret);
-  const ids = new Map(plan.ids);
-  for (const step of plan.steps) {
-    const { what, name, id } = step;
-    const path = PATHS[what];
-    if (what === "token") {
-      // The file first: a token that nobody could keep would stay valid without anybody's knowing it.
-      const file = newSecret(secretPaths(options.secrets).token);
-      try {
-        const { key, token } = read(madeToken, await client.send("POST", path, step.body(ids)), "token");
-        file.keep(`nbt_${key}.${token}`);
-      } catch (error) {
-        file.drop();
-        throw error;
-      }
-    } else if (id !== null) await client.send("PATCH", `${path}${id}/`, step.body(ids));
-    else ids.set(`${what} ${name}`, read(made, await client.send("POST", path, step.body(ids)), what).id);
-    done(step);
+  // Opened first: a token that nobody could keep would stay valid without anybody's knowing it.
+  const file = plan.steps.some(({ what }) => what === "token") ? newSecret(secretPaths(options.secrets).token) : null;
+  try {
+    for (const [path, secret] of plan.newSecrets) newSecret(path).keep(secret);
+    const ids = new Map(plan.ids);
+    for (const step of plan.steps) {
+      await carryOut(client, step, ids, file);
+      done(step);
+    }
+  } finally {
+    file?.drop();
   }
+}
+
+async function carryOut(
+  client: NetBoxClient,
+  step: SetupStep,
+  ids: Map<string, number>,
+  file: NewSecret | null,
+): Promise<void> {
+  const { what, name, id } = step;
+  const path = PATHS[what];
+  if (what === "token") {
+    const { key, token } = read(madeToken, await client.send("POST", path, step.body(ids)), "token");
+    file?.keep(`nbt_${key}.${token}`);
+  } else if (id !== null) await client.send("PATCH", `${path}${id}/`, step.body(ids));
+  else ids.set(`${what} ${name}`, read(made, await client.send("POST", path, step.body(ids)), what).id);
 }
