@@ -1,4 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { runSystem, type SystemReport, systems } from "./_common/systems.ts";
 
@@ -11,6 +12,8 @@ function options(): { wanted: readonly string[]; report: string | undefined } {
     const { values, positionals } = parseArgs({ options: { report: { type: "string" } }, allowPositionals: true });
     const unknown = positionals.filter((name) => !systems().includes(name));
     if (unknown.length > 0) throw new Error(`no such system: ${unknown.join(", ")}`);
+    // Before hours of work, not after it.
+    if (values.report !== undefined) mkdirSync(dirname(values.report), { recursive: true });
     return { wanted: positionals.length > 0 ? positionals : systems(), report: values.report };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : "?"}\n${USAGE}\n`);

@@ -24,6 +24,20 @@ export interface PeerProcess {
 const TAIL_CHARS = 1500;
 const TICK_MS = 100;
 
+/** Leaders of the groups of what `run` runs. */
+const groups = new Set<number>();
+
+/** Ends at once what `run` runs, with all that it has started. */
+export function killRunning(): void {
+  for (const group of groups) {
+    try {
+      process.kill(-group, "SIGKILL");
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
+
 /** Runs a program to its end and gives its standard output. @throws Error with the end of what it wrote, where it fails */
 export async function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const [program, words] = wrapped(command, args, options.user);
@@ -31,6 +45,8 @@ export async function run(command: string, args: readonly string[], options: Run
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
     stdio: ["pipe", "pipe", "pipe"],
+    // A group of its own: a compiler's children are to end with it.
+    detached: true,
     ...(options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs, killSignal: "SIGKILL" as const }),
   });
   let out = "";
@@ -44,10 +60,12 @@ export async function run(command: string, args: readonly string[], options: Run
   });
   // A program may end without reading: its exit says enough.
   child.stdin.on("error", () => undefined).end(options.input ?? "");
+  const group = child.pid;
+  if (group !== undefined) groups.add(group);
   const [code, signal] = await new Promise<[number | null, string | null]>((resolve, reject) => {
     child.once("error", (error) => reject(new Error(`${command}: ${error.message}`)));
     child.once("close", (...ended) => resolve(ended));
-  });
+  }).finally(() => group !== undefined && groups.delete(group));
   if (code === 0) return out;
   throw new Error(`${command} ${args.slice(0, 3).join(" ")}: ended with ${code ?? signal}\n${all}`);
 }

@@ -42,12 +42,16 @@ function namesIn(folder: string): string[] {
 
 /** uv of our own lock file: it installs in seconds what takes pip minutes. */
 async function installUv(python: string): Promise<string> {
-  const folder = await cached({ name: "uv", files: [UV_LOCK] }, async (at) => {
-    await run(python, ["-m", "venv", join(at, "pip")]);
-    const pip = join(at, "pip", "bin", "python");
-    const target = ["--target", join(at, "uv"), "--require-hashes", "-r", UV_LOCK];
-    await run(pip, ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", ...target]);
-  });
+  const folder = await cached(
+    { name: "uv", files: [UV_LOCK] },
+    async (at) => {
+      await run(python, ["-m", "venv", join(at, "pip")]);
+      const pip = join(at, "pip", "bin", "python");
+      const target = ["--target", join(at, "uv"), "--require-hashes", "-r", UV_LOCK];
+      await run(pip, ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", ...target]);
+    },
+    "uv/bin/uv",
+  );
   return join(folder, "uv", "bin", "uv");
 }
 
