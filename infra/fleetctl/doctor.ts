@@ -78,6 +78,7 @@ function told(checks: readonly Check[]): string[] {
   );
   return checks.flatMap((one, i) => [
     lines[i] ?? "",
-    ...(one.todo === null ? [] : [`         do: ${plain(one.todo)}`]),
+    // What several lines in a row ask for is said once, below the last.
+    ...(one.todo === null || one.todo === checks[i + 1]?.todo ? [] : [`         do: ${plain(one.todo)}`]),
   ]);
 }

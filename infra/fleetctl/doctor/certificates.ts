@@ -5,7 +5,7 @@ import { probeSigner } from "../../../shared/adapters/ca/checked.ts";
 import type { Settings } from "../../../shared/runtime/config.ts";
 import { openSigner } from "../../../shared/runtime/wire.ts";
 import { type Check, failed, looked, ok, warning } from "./check.ts";
-import { expiryCheck } from "./times.ts";
+import { validityCheck } from "./times.ts";
 
 const ISSUER_WARNING_DAYS = 180;
 const RENEW = "renew it; fleetd reads it again by itself";
@@ -25,7 +25,7 @@ export async function checkCertificates(s: Settings): Promise<Check[]> {
     ...(adminCa === undefined
       ? []
       : await looked("admin CA", "renew it", async () =>
-          certificatesIn(adminCa).map((one) => expiryOf("admin CA", one)),
+          certificatesIn(adminCa).map((one) => validityCheck("admin CA", one)),
         )),
     ...(await looked("issuer", "see infra/docs/issuer.md", async () => issuerChecks(s))),
     ...(await looked("issuer key", "see infra/docs/issuer.md", async () => {
@@ -65,12 +65,17 @@ function deviceChecks(certFile: string, keyFile: string, host: string): Check[] 
 function ownChecks(name: string, certFile: string, keyFile: string): Check[] {
   const chain = certificatesIn(certFile);
   const [leaf] = chain;
-  if (leaf === undefined) return [failed(name, `${certFile} holds no certificate`, RENEW)];
+  if (leaf === undefined) return [];
   const fits = leaf.checkPrivateKey(createPrivateKey(readFileSync(keyFile)));
   return [
     ...(fits ? [] : [failed(name, `${keyFile} is not its key`, RENEW)]),
     ...brokenLinks(name, certFile, chain),
-    expiryOf(name, leaf),
+    validityCheck(name, leaf),
+    // Of what issued it only what is amiss is told.
+    ...chain
+      .slice(1)
+      .map((one, i) => validityCheck(`${name} (${i + 2} of its chain)`, one))
+      .filter((one) => one.result !== "ok"),
   ];
 }
 
@@ -85,8 +90,8 @@ function issuerChecks(s: Settings): Check[] {
     ),
     ...brokenLinks("issuer", s.FLEET_CA_CHAIN_FILE, chain),
     // A node's certificates end with their issuer's, and a new issuer takes its time.
-    ...chain.map((one) => expiryCheck(`issuer ${lineOf(one)}`, Date.parse(one.validTo), ISSUER_WARNING_DAYS)),
-    ...older.map((one) => expiryCheck(`older issuer ${lineOf(one)}`, Date.parse(one.validTo))),
+    ...chain.map((one) => validityCheck(`issuer ${lineOf(one)}`, one, ISSUER_WARNING_DAYS)),
+    ...older.map((one) => validityCheck(`older issuer ${lineOf(one)}`, one)),
   ];
 }
 
@@ -104,16 +109,13 @@ function brokenLinks(name: string, file: string, chain: readonly X509Certificate
   });
 }
 
-function expiryOf(name: string, certificate: X509Certificate): Check {
-  return expiryCheck(name, Date.parse(certificate.validTo));
-}
-
 function lineOf({ subject }: X509Certificate): string {
   return subject.replaceAll("\n", ", ");
 }
 
-/** @throws Error where the file cannot be read, or one of its certificates */
+/** At least one. @throws Error where the file cannot be read, or one of its certificates, or where it holds none */
 function certificatesIn(file: string): X509Certificate[] {
   const blocks = readFileSync(file, "utf8").match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) throw new Error(`${file} holds no certificate`);
   return blocks.map((pem) => new X509Certificate(pem));
 }

@@ -1,16 +1,14 @@
-import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { parse } from "yaml";
-import { z } from "zod";
+import { X509Certificate } from "node:crypto";
 import { createClient, type KubernetesClient } from "../../../shared/adapters/kubernetes/client.ts";
 import { clusterCredentials } from "../../../shared/adapters/kubernetes/cluster-credentials.ts";
-import { at, textAt } from "../../../shared/adapters/kubernetes/json.ts";
+import { at } from "../../../shared/adapters/kubernetes/json.ts";
 import { TOKEN_GROUP } from "../../../shared/fleet/cluster.ts";
 import type { Settings } from "../../../shared/runtime/config.ts";
 import { type Check, failed, looked, ok, warning } from "./check.ts";
+import { readKubeconfig } from "./kubeconfig.ts";
 import { probe } from "./probe.ts";
 import { type KubernetesRight, manifestRights, rightText } from "./rights.ts";
-import { serverChecks } from "./times.ts";
+import { serverChecks, validityCheck } from "./times.ts";
 
 /** The settings that this looks by. */
 export type KubernetesSettings = Pick<
@@ -19,6 +17,8 @@ export type KubernetesSettings = Pick<
 >;
 
 type Manifest = "tinkerbell-rbac" | "workload-rbac";
+const INSECURE =
+  "name what issued it by certificate-authority: as it is anybody in between may read fleetd's credential";
 const REVIEWS = "/apis/authorization.k8s.io/v1";
 
 /** Both Kubernetes APIs: reached, certificate and clock, every right of the manifests, and who else approves. */
@@ -38,10 +38,18 @@ async function checkApi(
 ): Promise<Check[]> {
   const timeoutMs = settings.FLEET_CALL_TIMEOUT_MS;
   const reached = await looked(name, `look at ${kubeconfigFile} and whether the API is up`, async () => {
-    const { server, ca } = serverOf(kubeconfigFile);
-    return serverChecks(name, await probe(`${server}/version`, ca, timeoutMs));
+    const { server, ca, insecure, clientCertificate } = readKubeconfig(kubeconfigFile);
+    const { tls, ...rest } = await probe(`${server}/version`, ca, timeoutMs);
+    return [
+      ...serverChecks(name, { ...rest, tls: insecure ? null : tls }),
+      ...(insecure ? [warning(`${name} certificate`, "is not checked: insecure-skip-tls-verify", INSECURE)] : []),
+      ...(clientCertificate === null
+        ? []
+        : [validityCheck(`${name} client certificate`, new X509Certificate(clientCertificate))]),
+    ];
   });
-  if (reached.some((one) => one.name === name && one.result === "failed")) return reached;
+  // Over a connection that is not trusted, or with a credential that is over, every further answer is of the same cause.
+  if (reached.some((one) => one.result === "failed" && one.name !== `${name} clock`)) return reached;
   const client = createClient(name, { kubeconfigFile, timeoutMs });
   const todo = `kubectl apply -f infra/kubernetes/${manifest}.yaml, with the user of this kubeconfig as its subject`;
   const rights = await looked(`${name} rights`, `look at the credential of ${kubeconfigFile}`, () =>
@@ -112,36 +120,4 @@ async function checkApprovals(client: KubernetesClient): Promise<Check[]> {
           "kubectl apply -f infra/kubernetes/workload-rbac.yaml (ClusterRoleBinding fleetd-node-bootstrapper)",
         ),
   ];
-}
-
-const kubeconfig = z.object({
-  "current-context": z.string(),
-  contexts: z.array(z.object({ name: z.string(), context: z.object({ cluster: z.string() }) })),
-  clusters: z.array(
-    z.object({
-      name: z.string(),
-      cluster: z.object({
-        server: z.string(),
-        "certificate-authority": z.string().optional(),
-        "certificate-authority-data": z.string().optional(),
-      }),
-    }),
-  ),
-});
-
-/** The server of a kubeconfig's current context and what issued its certificate. @throws Error */
-function serverOf(file: string): { server: string; ca: string | undefined } {
-  const read = kubeconfig.safeParse(parse(readFileSync(file, "utf8")));
-  if (!read.success)
-    throw new Error(`${file} is no kubeconfig: ${textAt(read.error.issues[0], "path") || "its shape"}`);
-  const config = read.data;
-  const context = config.contexts.find((one) => one.name === config["current-context"])?.context;
-  const cluster = config.clusters.find((one) => one.name === context?.cluster)?.cluster;
-  if (cluster === undefined) throw new Error(`${file} has no current cluster`);
-  const { "certificate-authority": path, "certificate-authority-data": data } = cluster;
-  const ca =
-    data === undefined
-      ? path && readFileSync(resolve(dirname(file), path), "utf8")
-      : Buffer.from(data, "base64").toString();
-  return { server: cluster.server.replace(/\/+$/, ""), ca: ca === "" ? undefined : ca };
 }

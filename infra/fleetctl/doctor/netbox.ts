@@ -2,6 +2,7 @@ import { z } from "zod";
 import { createClient, type NetBoxClient, NetBoxError } from "../../../shared/adapters/netbox/client.ts";
 import { createNetBox } from "../../../shared/adapters/netbox/netbox.ts";
 import { read, selection } from "../../../shared/adapters/netbox/schema.ts";
+import { isPortError } from "../../../shared/ports/error.ts";
 import type { Settings } from "../../../shared/runtime/config.ts";
 import { fieldFaults } from "../netbox/plan-fields.ts";
 import { whoIs } from "../netbox/setup-state.ts";
@@ -11,6 +12,7 @@ import { type Check, failed, looked, ok, warning } from "./check.ts";
 import { probe } from "./probe.ts";
 import { serverChecks } from "./times.ts";
 
+const UP = "look whether FLEET_NETBOX_URL names NetBox and it is up";
 const SET_UP = "run fleetctl netbox setup";
 
 /** NetBox: reached, its version, whose token, rights and fields. Nothing is written: what could write is asked in a way that is refused. */
@@ -22,16 +24,13 @@ export async function checkNetBox(settings: Settings): Promise<Check[]> {
     FLEET_NETBOX_USER: user,
   } = settings;
   const timeoutMs = settings.FLEET_CALL_TIMEOUT_MS;
-  const reached = await looked("netbox", "look whether FLEET_NETBOX_URL names NetBox and it is up", async () =>
+  const reached = await looked("netbox", UP, async () =>
     serverChecks("netbox", await probe(`${url.replace(/\/+$/, "")}/api/status/`, undefined, timeoutMs)),
   );
-  if (reached.some((one) => one.name === "netbox" && one.result === "failed")) return reached;
+  // Over a connection that is not trusted fleetd asks nothing either.
+  if (reached.some((one) => one.result === "failed" && one.name !== "netbox clock")) return reached;
   const client = createClient({ url, token, timeoutMs });
-  const version = await looked(
-    "netbox version",
-    "update NetBox to 4.6 or later; look at FLEET_NETBOX_TOKEN_FILE",
-    async () => ok("netbox version", await createNetBox({ url, token, role, timeoutMs }).checkVersion()),
-  );
+  const version = await checkVersion(() => createNetBox({ url, token, role, timeoutMs }).checkVersion());
   if (version.some((one) => one.result === "failed")) return [...reached, ...version];
   return [
     ...reached,
@@ -50,6 +49,21 @@ export async function checkNetBox(settings: Settings): Promise<Check[]> {
     ...(await looked("netbox fields", SET_UP, () => checkFields(client))),
     ...(await looked("netbox role", SET_UP, () => checkRole(client, role))),
   ];
+}
+
+async function checkVersion(ask: () => Promise<string>): Promise<Check[]> {
+  try {
+    return [ok("netbox version", await ask())];
+  } catch (error) {
+    if (!isPortError(error)) throw error;
+    // One that is too old has answered well.
+    const todo = !(error instanceof NetBoxError)
+      ? "update NetBox to 4.6 or later"
+      : error.status === 403
+        ? "look at FLEET_NETBOX_TOKEN_FILE"
+        : UP;
+    return [failed("netbox version", error.message, todo)];
+  }
 }
 
 const PATHS: Readonly<Record<string, string>> = {

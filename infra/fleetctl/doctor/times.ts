@@ -33,6 +33,22 @@ function clockCheck(name: string, aheadMs: number): Check {
     : ok(name, "as this machine's, to some seconds");
 }
 
+/** A certificate's time: whether it has begun, and its end. */
+export function validityCheck(
+  name: string,
+  { validFrom, validTo }: { readonly validFrom: string; readonly validTo: string },
+  warningDays?: number,
+): Check {
+  const begin = new Date(validFrom);
+  if (begin.getTime() > Date.now())
+    return failed(
+      name,
+      `not valid before ${begin.toISOString().slice(0, 16)}Z`,
+      "look at this machine's clock; else have one issued that is valid by now",
+    );
+  return expiryCheck(name, Date.parse(validTo), warningDays);
+}
+
 /** The end of a certificate's time. */
 export function expiryCheck(name: string, validToMs: number, warningDays = EXPIRY_WARNING_DAYS): Check {
   const day = new Date(validToMs).toISOString().slice(0, 10);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LabAuthority } from "../../../infra/lab/kubernetes/authority.ts";
 import { startLabNetBox } from "../../../infra/lab/netbox/lab-netbox.ts";
 import { type Lab, startLab } from "../../../infra/lab/world/lab.ts";
 import { findRedisServer, startRedisServer } from "../../contracts/redis-server.ts";
@@ -196,4 +197,83 @@ describe("fleetctl doctor", () => {
     const key = { FLEET_CA_KEY_FILE: env.FLEET_DEVICE_TLS_KEY ?? "" };
     expect((await look(key)).faults).toEqual([expect.stringMatching(/^failed: issuer key: /)]);
   });
+
+  test("certificates of another time: not valid yet, an issuer of the chain that is over, a CA file that is empty", async () => {
+    const files = (atMs: number, chainAtMs = atMs) => {
+      let nowMs = chainAtMs;
+      const authority = new LabAuthority("of another time", () => nowMs);
+      nowMs = atMs;
+      const { certificate, key } = authority.serverIdentity();
+      const [cert, keyFile] = [join(state, `${atMs}.pem`), join(state, `${atMs}.key`)];
+      writeFileSync(cert, chainAtMs === atMs ? certificate : `${certificate}\n${authority.pem}`);
+      writeFileSync(keyFile, key);
+      return { FLEET_ADMIN_TLS_CERT: cert, FLEET_ADMIN_TLS_KEY: keyFile };
+    };
+    const dayMs = 86_400_000;
+    expect((await look(files(Date.now() + 30 * dayMs))).faults).toEqual([
+      expect.stringMatching(/^failed: admin certificate: not valid before 20/),
+    ]);
+    expect((await look(files(Date.now() - 1000, Date.now() - 400 * dayMs))).faults).toEqual([
+      expect.stringMatching(/^failed: admin certificate \(2 of its chain\): expired on 20/),
+    ]);
+    const empty = join(state, "empty.pem");
+    writeFileSync(empty, "");
+    expect((await look({ FLEET_ADMIN_CA: empty })).faults).toEqual([`failed: admin CA: ${empty} holds no certificate`]);
+  });
+
+  test("a kubeconfig whose own certificate is over, one that looks at no server's, one that trusts another CA", async () => {
+    const changed = (change: (config: Kubeconfig) => void) => {
+      const config = JSON.parse(readFileSync(lab.paths.kubeconfig.cluster, "utf8")) as Kubeconfig;
+      change(config);
+      const path = join(state, "changed.kubeconfig");
+      writeFileSync(path, JSON.stringify(config));
+      return { FLEET_CLUSTER_KUBECONFIG: path };
+    };
+    const old = new LabAuthority("old", () => Date.now() - 360 * 86_400_000);
+    const expiring = changed(({ users: [user] }) => {
+      if (user !== undefined)
+        user.user["client-certificate-data"] = Buffer.from(old.serverIdentity().certificate).toString("base64");
+    });
+    expect((await look(expiring)).faults[0]).toMatch(/^warning: cluster client certificate: expires in [45] days/);
+    const insecure = changed(({ clusters: [cluster] }) => {
+      delete cluster?.cluster["certificate-authority-data"];
+      if (cluster !== undefined) cluster.cluster["insecure-skip-tls-verify"] = true;
+    });
+    expect(await look(insecure)).toMatchObject({
+      code: 0,
+      faults: ["warning: cluster certificate: is not checked: insecure-skip-tls-verify"],
+    });
+    const stranger = changed(({ clusters: [cluster] }) => {
+      if (cluster !== undefined)
+        cluster.cluster["certificate-authority-data"] = Buffer.from(old.pem).toString("base64");
+    });
+    expect((await look(stranger)).faults).toEqual([
+      expect.stringMatching(/^failed: cluster certificate: not accepted/),
+    ]);
+    const none = join(state, "empty.kubeconfig");
+    writeFileSync(none, "");
+    expect((await look({ FLEET_CLUSTER_KUBECONFIG: none })).faults).toEqual([
+      `failed: cluster: ${none} is no kubeconfig: it is empty, or no object`,
+    ]);
+  });
+
+  test("what several lines ask for is said once", async () => {
+    const { out } = await run(["doctor"], { ...env, FLEET_TINKERBELL_NAMESPACE: "elsewhere" });
+    expect(out.match(/do: kubectl apply -f infra.kubernetes.tinkerbell-rbac/g)).toHaveLength(1);
+  });
+
+  test("advice is of the cause: a token that NetBox does not take is no old NetBox", async () => {
+    const todo = async (status: number, body: unknown) => {
+      const { checks } = await look(await netbox(status, body, {}));
+      return checks.find((one) => one.name === "netbox version")?.todo;
+    };
+    expect(await todo(403, { detail: "Invalid v2 token" })).toBe("look at FLEET_NETBOX_TOKEN_FILE");
+    expect(await todo(200, { "netbox-version": "4.5.1" })).toBe("update NetBox to 4.6 or later");
+    expect(await todo(503, {})).toMatch(/^look whether FLEET_NETBOX_URL names NetBox/);
+  });
 });
+
+interface Kubeconfig {
+  readonly clusters: { cluster: Record<string, unknown> }[];
+  readonly users: { user: Record<string, unknown> }[];
+}
