@@ -15,7 +15,11 @@ export async function closePass(world: World, round: Round, after: readonly Memb
   const { slotOrphanMs } = world.settings.durations;
   const ids = new Set([...round.devices.map((d) => d.id), ...(await atWorkUnseen(world, round))]);
   await updateFleet(world, (fleet) => {
-    const orphans = orphanedSlots(fleet, ids, world.clock.nowMs(), slotOrphanMs).filter((id) => isOfShard(world, id));
+    // One that was taken since the walk began is not of its devices: a walk may last longer than an orphan waits.
+    const known = fleet.slots.filter((s) =>
+      round.fleet.slots.some((r) => r.deviceId === s.deviceId && r.run === s.run),
+    );
+    const orphans = orphanedSlots(known, ids, world.clock.nowMs(), slotOrphanMs).filter((id) => isOfShard(world, id));
     return withWalk(
       orphans.reduce((f, id) => freeSlot(f, id), fleet),
       shardName(world),

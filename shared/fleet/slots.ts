@@ -23,12 +23,12 @@ export function freeSlot(fleet: FleetRecord, deviceId: number): FleetRecord {
   return slots.length === fleet.slots.length ? fleet : { ...fleet, slots };
 }
 
-/** Slots of devices that are not in the fleet any more, held longer than `orphanMs`. */
+/** Those of the slots whose devices are not in the fleet any more, held longer than `orphanMs`. */
 export function orphanedSlots(
-  fleet: FleetRecord,
+  slots: FleetRecord["slots"],
   deviceIds: ReadonlySet<number>,
   nowMs: number,
   orphanMs: number,
 ): readonly number[] {
-  return fleet.slots.filter((s) => !deviceIds.has(s.deviceId) && nowMs - s.sinceMs > orphanMs).map((s) => s.deviceId);
+  return slots.filter((s) => !deviceIds.has(s.deviceId) && nowMs - s.sinceMs > orphanMs).map((s) => s.deviceId);
 }

@@ -101,6 +101,6 @@ it("a slot of a device that is in no fleet goes after 10 minutes, not before", (
   const m = installed();
   const fleet = { ...m.fleet, slots: [{ deviceId: 99, run: "r", sinceMs: m.nowMs }] };
   const { slotOrphanMs } = m.settings.durations;
-  expect(orphanedSlots(fleet, new Set([7]), m.nowMs + 9 * 60_000, slotOrphanMs)).toEqual([]);
-  expect(orphanedSlots(fleet, new Set([7]), m.nowMs + 11 * 60_000, slotOrphanMs)).toEqual([99]);
+  expect(orphanedSlots(fleet.slots, new Set([7]), m.nowMs + 9 * 60_000, slotOrphanMs)).toEqual([]);
+  expect(orphanedSlots(fleet.slots, new Set([7]), m.nowMs + 11 * 60_000, slotOrphanMs)).toEqual([99]);
 });

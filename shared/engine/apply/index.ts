@@ -5,6 +5,7 @@ import { PortError } from "../../ports/error.ts";
 import type { Look } from "../observe.ts";
 import { storeRecord } from "../records.ts";
 import type { World } from "../world.ts";
+import { leftOwed } from "./left-owed.ts";
 import { applyWorldStep } from "./world-steps.ts";
 
 /** A step in words for log and events: names and ids, never a secret. */
@@ -46,19 +47,25 @@ export async function applySteps(
 ): Promise<PortError | null> {
   let recordVersion = resourceVersion;
   let said = observed.record.conditions;
+  let amend = (record: Observed["record"]) => record;
   for (const [at, step] of steps.entries()) {
     try {
       if (step.do === "put-record") {
         // Open until nothing follows: what dies or fails in between is seen again by the next pass.
         const follows = again || steps.slice(at + 1).some((s) => s.do !== "put-record");
-        const open = follows || isOpen(step.record) || isBlind(observed);
-        recordVersion = (await storeRecord(world.records, step.record, recordVersion, open)).resourceVersion;
+        const record = amend(step.record);
+        const open = follows || isOpen(record) || isBlind(observed);
+        recordVersion = (await storeRecord(world.records, record, recordVersion, open)).resourceVersion;
       } else if (step.do === "patch-device") await world.netbox.patchDevice(step.id, step.patch, step.lastUpdated);
       else await applyWorldStep(world, observed.device.id, step);
     } catch (error) {
       if (!(error instanceof PortError)) throw error;
       world.event({ kind: "step-failed", device: observed.device.name, code: step.do, text: error.message });
-      return error;
+      const owed = leftOwed(step, error, observed.record);
+      if (owed === null) return error;
+      const before = amend;
+      amend = (record) => owed(before(record));
+      continue;
     }
     const kind = step.do === "journal" ? "journal" : "step";
     const code = step.do === "journal" ? step.level : step.do;

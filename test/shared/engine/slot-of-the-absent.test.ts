@@ -52,3 +52,21 @@ it("the slot of a run that goes on stays taken though a walk came without its de
   await phase(true);
   expect(await walk()).toEqual([]);
 });
+
+it("a slot that was taken while a walk went on is no orphan of that walk (simulation, seed 800541)", async () => {
+  const t = await timedWorld();
+  const { world } = t;
+  world.netbox.declare(numbered(8));
+  await pass(world);
+  const write = world.files.writeSpireNodes.bind(world.files);
+  world.files.writeSpireNodes = async (text) => {
+    // Another pass meanwhile: device 9 is shown again, and its run begins.
+    const slot = { deviceId: 9, run: "f9-retire-000000010000-1", sinceMs: world.clock.nowMs() };
+    await updateFleet(world, (fleet) => ({ ...fleet, slots: [slot] }));
+    t.pass(world.settings.durations.slotOrphanMs + 1);
+    await write(text);
+  };
+  t.pass(world.settings.durations.fullWalkMs + 1);
+  await pass(world);
+  expect((await loadFleet(world)).fleet.slots.map((s) => s.deviceId)).toEqual([9]);
+});

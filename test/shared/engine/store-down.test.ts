@@ -26,3 +26,33 @@ it("without the store a pass goes on: locks only save work (spec/30), and tokens
   await passForDevice(world, 7, "pass");
   expect((await t.record()).run).toMatchObject({ kind: "attest", phase: "waiting" });
 });
+
+it("without the store a payload's deletion stays owed, and its device's run is shown in NetBox (simulation, seed 800540)", async () => {
+  const t = await timedWorld();
+  const { world } = t;
+  world.netbox.declare({ ...aDevice(), status: "active" });
+  await pass(world);
+  await updateRecord(world, aDevice(), (r) => ({ ...r, due: [{ do: "drop-config" }] }));
+  const drop = world.store.dropConfig.bind(world.store);
+  world.store.dropConfig = down;
+  world.netbox.owner(7, { desiredAction: "attest" });
+  for (let n = 0; n < 3; n++) {
+    t.pass(30_000);
+    await pass(world);
+  }
+  const record = await t.record();
+  expect(record.run).toMatchObject({ kind: "attest", phase: "waiting" });
+  expect(record.due).toEqual([{ do: "drop-config" }]);
+  const shown = world.netbox.row(7);
+  expect(shown.desiredAction).toBeNull();
+  expect(shown.shown.fleetRun).toMatchObject({ run: record.run?.name });
+  const dropped: number[] = [];
+  world.store.dropConfig = (deviceId, consumed) => {
+    dropped.push(deviceId);
+    return drop(deviceId, consumed);
+  };
+  t.pass(30_000);
+  await pass(world);
+  expect(dropped).toEqual([7]);
+  expect((await t.record()).due).toEqual([]);
+});
