@@ -6,7 +6,7 @@ import { type NodesFile, readNodes } from "./inventory/nodes-file.ts";
 import { type InventoryPlan, planInventory } from "./inventory/plan.ts";
 import { readInventory } from "./inventory/state.ts";
 import { type InventoryStep, stepText } from "./inventory/step.ts";
-import { netboxFault, OWNER_NETBOX_HELP, ownerNetBox, PLANNED } from "./owner-netbox.ts";
+import { netboxFault, OWNER_NETBOX_HELP, ownerNetBox, PLANNED, roleOf } from "./owner-netbox.ts";
 import { plain } from "./text.ts";
 
 const FAULTY = 4;
@@ -41,13 +41,13 @@ export const inventoryApply: Command = {
   },
   async run(args, io) {
     if (args.files.length === 0) throw new UsageError("at least one nodes file");
+    const role = roleOf(args, io);
     const netbox = ownerNetBox(io);
     const file = await nodesOf(args.files);
     if (!file.ok) {
       for (const fault of file.faults) io.err(plain(`fleetctl inventory apply: ${fault}`));
       return FAULTY;
     }
-    const role = args.value("role") ?? io.env.FLEET_NETBOX_ROLE ?? "fleet-node";
     const told: Told = { steps: [], refused: [], notes: [], done: [], applied: false, fault: null };
     let code: number;
     try {

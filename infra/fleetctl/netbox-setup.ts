@@ -3,7 +3,7 @@ import { NO_ANSWER, REFUSED } from "./answer.ts";
 import { SecretFileError } from "./netbox/secret-file.ts";
 import { applySetup, type PlannedSetup, planSetup, type SetupOptions, secretPaths } from "./netbox/setup.ts";
 import type { SetupStep } from "./netbox/setup-step.ts";
-import { netboxFault, OWNER_NETBOX_HELP, type OwnerNetBox, ownerNetBox, PLANNED } from "./owner-netbox.ts";
+import { netboxFault, OWNER_NETBOX_HELP, type OwnerNetBox, ownerNetBox, PLANNED, roleOf } from "./owner-netbox.ts";
 import { plain } from "./text.ts";
 
 /** What fleetd needs of NetBox. @see spec/00-overview.md "NetBox", infra/docs/set-up.md */
@@ -122,18 +122,14 @@ function faultOf(error: unknown): { readonly words: string; readonly exitCode: n
   return error instanceof SecretFileError ? { words: error.message, exitCode: REFUSED } : netboxFault(error);
 }
 
-const SLUG = /^[-a-zA-Z0-9_]{1,100}$/;
 /** As NetBox takes one; the names of its permissions, which begin with it, have at most 100. */
 const USER = /^[\w.@+-]{1,80}$/;
 
 function optionsOf(args: Arguments, io: Io): SetupOptions {
   if (args.files.length > 0) throw new UsageError("no operand is taken");
   const secrets = args.value("secrets");
-  const named = (option: string, variable: string, otherwise: string, form: RegExp, what: string) => {
-    const value = args.value(option) ?? io.env[variable] ?? otherwise;
-    if (!form.test(value)) throw new UsageError(`--${option} (or ${variable}) "${value}" is no ${what}`);
-    return value;
-  };
+  const user = args.value("user") ?? io.env.FLEET_NETBOX_USER ?? "fleetd";
+  if (!USER.test(user)) throw new UsageError(`--user (or FLEET_NETBOX_USER) "${user}" is no name of an account`);
   const webhookUrl = webhookUrlOf(args.value("webhook-url"));
   if (secrets === undefined || secrets === "") throw new UsageError("--secrets FOLDER is needed");
   const webhookCaFile = args.value("webhook-ca") ?? null;
@@ -142,8 +138,8 @@ function optionsOf(args: Arguments, io: Io): SetupOptions {
     webhookUrl,
     secrets,
     webhookCaFile,
-    role: named("role", "FLEET_NETBOX_ROLE", "fleet-node", SLUG, "slug of a device role"),
-    user: named("user", "FLEET_NETBOX_USER", "fleetd", USER, "name of an account"),
+    role: roleOf(args, io),
+    user,
   };
 }
 

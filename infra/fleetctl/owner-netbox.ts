@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createClient, type NetBoxClient } from "../../shared/adapters/netbox/client.ts";
 import { isPortError } from "../../shared/ports/error.ts";
-import { type Io, UsageError } from "./_command.ts";
+import { type Arguments, type Io, UsageError } from "./_command.ts";
 import { NO_ANSWER, REFUSED } from "./answer.ts";
 
 /** The command's plan was told, and nothing of it done. */
@@ -35,8 +35,17 @@ export function ownerNetBox(io: Io): OwnerNetBox {
       "FLEETCTL_NETBOX_TOKEN_FILE (or FLEETCTL_NETBOX_TOKEN) is needed: a token of your own account",
     );
   // It becomes a header, which takes no more; of a file it is likely another than was meant.
-  if (!/^[!-~]+$/.test(token)) throw new UsageError("what FLEETCTL_NETBOX_TOKEN_FILE holds is no token of NetBox");
+  if (!/^[ -~]+$/.test(token)) throw new UsageError("what FLEETCTL_NETBOX_TOKEN_FILE holds is no token of NetBox");
   return { url, token, client: createClient({ url, token, timeoutMs: TIMEOUT_MS }) };
+}
+
+const SLUG = /^[-a-zA-Z0-9_]{1,100}$/;
+
+/** The role whose devices are the fleet. @throws UsageError for what is no slug: an empty one would mean every role */
+export function roleOf(args: Arguments, io: Io): string {
+  const role = args.value("role") ?? io.env.FLEET_NETBOX_ROLE ?? "fleet-node";
+  if (!SLUG.test(role)) throw new UsageError(`--role (or FLEET_NETBOX_ROLE) "${role}" is no slug of a device role`);
+  return role;
 }
 
 function contents(file: string): string {

@@ -61,6 +61,10 @@ describe("fleetctl inventory apply in trouble", () => {
       `fleetctl inventory apply: ${path}:3: node w1: serial: must be text: put it in quotes`,
     ]);
     expect((await run(["inventory", "apply"], env)).code).toBe(64);
+    expect(await run(["inventory", "apply", path], { ...env, FLEET_NETBOX_ROLE: "" })).toMatchObject({
+      code: 64,
+      err: expect.stringMatching(/"" is no slug of a device role/),
+    });
     for (const bytes of [Buffer.from("\ufeffnodes: {}", "utf16le"), Buffer.from("nodes: {}", "utf16le")]) {
       const other = textFile(bytes, "nodes.yaml");
       expect(await run(["inventory", "apply", other], env)).toEqual({

@@ -66,7 +66,10 @@ async function testSystem(name: string): Promise<Omit<SystemReport, "name" | "in
   const child = spawn("setpriv", ["--pdeathsig", "TERM", "--", ...command], { stdio: "inherit" });
   // Told to end, we end: no further system is begun.
   const forward = (signal: NodeJS.Signals) => {
-    child.once("close", () => process.exit(1));
+    child.once("close", () => {
+      rmSync(folder, { recursive: true, force: true });
+      process.exit(1);
+    });
     child.kill(signal);
   };
   process.on("SIGINT", forward).on("SIGTERM", forward);
