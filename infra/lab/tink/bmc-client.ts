@@ -9,7 +9,8 @@ export interface BmcConnection {
   readonly authorization: string;
 }
 
-const TIMEOUT_MS = 10_000;
+/** As long as Rufio gives a connection. */
+const TIMEOUT_MS = 120_000;
 
 /** Finds the endpoint and the account of a Machine's connection. */
 export async function connectionOf(
