@@ -2,13 +2,12 @@ import { createServer as createHttp } from "node:http";
 import { createServer as createHttps } from "node:https";
 import { createAdaptorServer, type ServerType } from "@hono/node-server";
 import type { Hono } from "hono";
-import { loadProfile, profilesFault, stagesWithoutAuthority } from "../shared/attest/profile.ts";
+import { loadProfile, stagesWithoutAuthority } from "../shared/attest/profile.ts";
 import { pass } from "../shared/engine/pass.ts";
-import { classesFault } from "../shared/engine/policy-check.ts";
-import type { PolicyTexts } from "../shared/ports/policy.ts";
 import { readSettings, type Settings } from "../shared/runtime/config.ts";
 import type { AdminDeps } from "../shared/runtime/deps.ts";
 import { looseFiles } from "../shared/runtime/file-modes.ts";
+import { policyFault } from "../shared/runtime/policy-fault.ts";
 import { followTls, readTls, refuseDeviceCaAsAdminCa, type TlsFiles } from "../shared/runtime/tls.ts";
 import { checkSigner, type Wired, wire } from "../shared/runtime/wire.ts";
 import { listeners } from "./listeners.ts";
@@ -47,12 +46,6 @@ async function listen(
     server.listen(Number(port), host, resolve);
   });
   return server;
-}
-
-/** What is wrong with the policy files: profiles, classes, class inputs. */
-function policyFault(texts: PolicyTexts): string | null {
-  const profile = profilesFault(texts.profiles);
-  return profile === null ? classesFault(texts) : `FLEET_PROFILES: ${profile}`;
 }
 
 async function startListeners(s: Settings, { deps, metrics }: Wired): Promise<ServerType[]> {

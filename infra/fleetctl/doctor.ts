@@ -5,6 +5,7 @@ import { checkCertificates } from "./doctor/certificates.ts";
 import type { Check } from "./doctor/check.ts";
 import { checkKubernetes } from "./doctor/kubernetes.ts";
 import { checkNetBox } from "./doctor/netbox.ts";
+import { checkPolicyFiles } from "./doctor/policy.ts";
 import { checkRedis } from "./doctor/redis.ts";
 import { columns, plain } from "./text.ts";
 
@@ -52,12 +53,13 @@ async function allChecks(env: Readonly<Record<string, string | undefined>>): Pro
   const read = settingsOf(env);
   if (Array.isArray(read)) return read;
   const found = await Promise.all([
+    checkPolicyFiles(read),
     checkNetBox(read),
     checkKubernetes(read),
     checkRedis(read),
     checkCertificates(read),
   ]);
-  return [{ name: "settings", result: "ok", text: "fleetd would start with them", todo: null }, ...found.flat()];
+  return [{ name: "settings", result: "ok", text: "all are there, and each can be read", todo: null }, ...found.flat()];
 }
 
 function settingsOf(env: Readonly<Record<string, string | undefined>>): Settings | Check[] {

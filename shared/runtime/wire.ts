@@ -6,7 +6,7 @@ import { createBootPlane } from "../adapters/kubernetes/tinkerbell-boot-plane.ts
 import { createWorkloadCluster } from "../adapters/kubernetes/workload-cluster.ts";
 import { createMemoryStore } from "../adapters/memory/store.ts";
 import { createNetBox } from "../adapters/netbox/netbox.ts";
-import { createPolicy, type PolicyCheck } from "../adapters/policy/policy-files.ts";
+import type { PolicyCheck } from "../adapters/policy/policy-files.ts";
 import { connectRedis } from "../adapters/redis/store.ts";
 import { createFiles } from "../adapters/spire/files.ts";
 import { systemClock } from "../adapters/system/clock.ts";
@@ -21,6 +21,7 @@ import type { AdminDeps } from "./deps.ts";
 import { LISTENER_LIMITS } from "./limits.ts";
 import { createLog } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { openPolicy } from "./policy.ts";
 
 function fleetSettings(s: Settings): FleetSettings {
   return {
@@ -125,17 +126,7 @@ export async function wire(s: Settings, checkPolicy: PolicyCheck): Promise<Wired
     store: await openStore(s, (text) => log.warn(text)),
     signer: await openSigner(s),
     files: createFiles({ spireNodesFile: s.FLEET_SPIRE_NODES_FILE, evidenceFolder: s.FLEET_EVIDENCE_DIR ?? null }),
-    policy: createPolicy(
-      {
-        classes: s.FLEET_CLASSES,
-        classInputs: s.FLEET_CLASS_INPUTS ?? null,
-        ekPins: s.FLEET_EK_PINS ?? null,
-        ekRoots: s.FLEET_EK_ROOTS ?? null,
-        profiles: s.FLEET_PROFILES,
-        talosSecrets: s.FLEET_TALOS_SECRETS_FILE ?? null,
-      },
-      checkPolicy,
-    ),
+    policy: openPolicy(s, checkPolicy),
     clock: systemClock,
     entropy: systemEntropy,
     settings: fleetSettings(s),

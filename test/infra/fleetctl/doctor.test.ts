@@ -65,11 +65,12 @@ describe("fleetctl doctor", () => {
         ].concat(
           ["tinkerbell rights", "tinkerbell certificate", "cluster rights", "cluster approvals", "cluster bootstrap"],
           ["redis", "device certificate", "admin certificate", "issuer key"],
+          ["policy files", "templates", "spire list"],
         ),
       ),
     );
     const { out } = await run(["doctor", "--from", lab.paths.envFile]);
-    expect(out).toMatch(/^ok {7}settings +fleetd would start with them\n/);
+    expect(out).toMatch(/^ok {7}settings +all are there, and each can be read\n/);
     expect(out).toMatch(
       /\nwarning {2}device certificate +its chain ends at no public root\n {9}do: Talos trusts public roots alone/,
     );
