@@ -7,10 +7,10 @@ import { pass } from "../shared/engine/pass.ts";
 import { readSettings, type Settings } from "../shared/runtime/config.ts";
 import type { AdminDeps } from "../shared/runtime/deps.ts";
 import { looseFiles } from "../shared/runtime/file-modes.ts";
-import { policyFault } from "../shared/runtime/policy-fault.ts";
 import { followTls, readTls, refuseDeviceCaAsAdminCa, type TlsFiles } from "../shared/runtime/tls.ts";
 import { checkSigner, type Wired, wire } from "../shared/runtime/wire.ts";
 import { listeners } from "./listeners.ts";
+import { policyFault } from "./policy-fault.ts";
 
 const USAGE_EXIT_CODE = 64;
 const SERVER = { requestTimeout: 60_000, headersTimeout: 10_000, keepAliveTimeout: 5_000, maxHeaderSize: 16_384 };

@@ -6,7 +6,7 @@ import { createBootPlane } from "../adapters/kubernetes/tinkerbell-boot-plane.ts
 import { createWorkloadCluster } from "../adapters/kubernetes/workload-cluster.ts";
 import { createMemoryStore } from "../adapters/memory/store.ts";
 import { createNetBox } from "../adapters/netbox/netbox.ts";
-import type { PolicyCheck } from "../adapters/policy/policy-files.ts";
+import { createPolicy, type PolicyCheck } from "../adapters/policy/policy-files.ts";
 import { connectRedis } from "../adapters/redis/store.ts";
 import { createFiles } from "../adapters/spire/files.ts";
 import { systemClock } from "../adapters/system/clock.ts";
@@ -14,6 +14,7 @@ import { systemEntropy } from "../adapters/system/entropy.ts";
 import { systemSleep } from "../adapters/system/sleep.ts";
 import type { World } from "../engine/world.ts";
 import type { FleetSettings } from "../fleet/limits.ts";
+import type { PolicyPort } from "../ports/policy.ts";
 import type { SignerPort } from "../ports/signer.ts";
 import type { StorePort } from "../ports/store.ts";
 import type { Settings } from "./config.ts";
@@ -21,7 +22,6 @@ import type { AdminDeps } from "./deps.ts";
 import { LISTENER_LIMITS } from "./limits.ts";
 import { createLog } from "./log.ts";
 import { Metrics } from "./metrics.ts";
-import { openPolicy } from "./policy.ts";
 
 function fleetSettings(s: Settings): FleetSettings {
   return {
@@ -101,6 +101,21 @@ export interface Wired {
   readonly deps: AdminDeps;
   readonly metrics: Metrics;
   readonly warn: (text: string) => void;
+}
+
+/** The files that git owns, as the settings name them. */
+export function openPolicy(s: Settings, check: PolicyCheck): PolicyPort {
+  return createPolicy(
+    {
+      classes: s.FLEET_CLASSES,
+      classInputs: s.FLEET_CLASS_INPUTS ?? null,
+      ekPins: s.FLEET_EK_PINS ?? null,
+      ekRoots: s.FLEET_EK_ROOTS ?? null,
+      profiles: s.FLEET_PROFILES,
+      talosSecrets: s.FLEET_TALOS_SECRETS_FILE ?? null,
+    },
+    check,
+  );
 }
 
 /** Builds everything from settings: the one place that knows adapters. @throws Error where a start must be refused */

@@ -1,11 +1,11 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
+import { policyFault } from "../../../functions/policy-fault.ts";
 import { createBootPlane } from "../../../shared/adapters/kubernetes/tinkerbell-boot-plane.ts";
 import { type ClassTable, classInputsSchema, classTableSchema, resolvePin } from "../../../shared/fleet/class.ts";
 import type { PolicyTexts } from "../../../shared/ports/policy.ts";
 import type { Settings } from "../../../shared/runtime/config.ts";
-import { openPolicy } from "../../../shared/runtime/policy.ts";
-import { policyFault } from "../../../shared/runtime/policy-fault.ts";
+import { openPolicy } from "../../../shared/runtime/wire.ts";
 import { type Check, failed, looked, ok, warning } from "./check.ts";
 
 /** Templates that every class uses beside its own of a provision. */

@@ -1,6 +1,6 @@
-import { profilesFault } from "../attest/profile.ts";
-import { classesFault } from "../engine/policy-check.ts";
-import type { PolicyTexts } from "../ports/policy.ts";
+import { profilesFault } from "../shared/attest/profile.ts";
+import { classesFault } from "../shared/engine/policy-check.ts";
+import type { PolicyTexts } from "../shared/ports/policy.ts";
 
 /** What is wrong with the policy files: profiles, classes, class inputs; null where they can be used. */
 export function policyFault(texts: PolicyTexts): string | null {
