@@ -1,3 +1,5 @@
+import { type RequestOptions, request } from "node:http";
+
 /** An owner at NetBox's own API: adds machines and edits them as a person or their tools would. */
 export interface Owner {
   call(
@@ -26,21 +28,36 @@ export interface AddedMachine {
   readonly management: number;
 }
 
+function exchange(url: URL, body: string, options: RequestOptions): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const call = request(url, options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+      response.on("error", reject);
+    });
+    call.on("error", reject);
+    call.end(body);
+  });
+}
+
 export function ownerOf(url: string, token: string): Owner {
   const call: Owner["call"] = async (method, path, body, headers = {}) => {
-    const response = await fetch(`${url}${path}`, {
+    const text = body === undefined ? "" : JSON.stringify(body);
+    const answer = await exchange(new URL(path, url), text, {
       method,
+      // A connection of its own: one that fetch keeps for all may lie idle, and gunicorn closes it as it is used again.
+      agent: false,
       headers: {
         authorization: `${token.startsWith("nbt_") ? "Bearer" : "Token"} ${token}`,
-        // gunicorn closes a connection that lay idle, at the very moment at which it may be used again.
-        connection: "close",
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(body === undefined
+          ? {}
+          : { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const text = await response.text();
-    return { status: response.status, body: text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : text };
+    const isJson = answer.text.startsWith("{") || answer.text.startsWith("[");
+    return { status: answer.status, body: isJson ? JSON.parse(answer.text) : answer.text };
   };
   const must: Owner["must"] = async (method, path, body) => {
     const answer = await call(method, path, body);
