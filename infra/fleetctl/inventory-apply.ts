@@ -1,12 +1,13 @@
-import { type Arguments, type Command, type Io, JSON_OPTION, UsageError } from "./_command.ts";
+import { type Command, JSON_OPTION, UsageError } from "./_command.ts";
 import { NO_ANSWER, REFUSED } from "./answer.ts";
 import { readInput } from "./files.ts";
 import { applyInventory } from "./inventory/apply.ts";
-import { type NodesFile, readNodes } from "./inventory/nodes-file.ts";
-import { type InventoryPlan, planInventory } from "./inventory/plan.ts";
+import { readNodes } from "./inventory/nodes-file.ts";
+import { planInventory } from "./inventory/plan.ts";
 import { readInventory } from "./inventory/state.ts";
-import { type InventoryStep, stepText } from "./inventory/step.ts";
-import { netboxFault, OWNER_NETBOX_HELP, ownerNetBox, PLANNED, roleOf } from "./owner-netbox.ts";
+import { stepText } from "./inventory/step.ts";
+import { OWNER_NETBOX_HELP, ownerNetBox, PLANNED, roleOf } from "./owner-netbox.ts";
+import { type Planned, runPlanned } from "./planned.ts";
 import { plain } from "./text.ts";
 
 const FAULTY = 4;
@@ -48,83 +49,25 @@ export const inventoryApply: Command = {
       for (const fault of file.faults) io.err(plain(`fleetctl inventory apply: ${fault}`));
       return FAULTY;
     }
-    const told: Told = { steps: [], refused: [], notes: [], done: [], applied: false, fault: null };
-    let code: number;
-    try {
-      code = await compared(args, io, file, told, async () => {
-        const state = await readInventory(netbox, role, file);
-        const plan = planInventory(file, state, role);
-        return { plan, apply: (done) => applyInventory(netbox.client, plan.steps, state, done) };
-      });
-    } catch (error) {
-      const { words, exitCode } = netboxFault(error);
-      io.err(plain(`fleetctl inventory apply: ${words}`));
-      told.fault = words;
-      code = exitCode;
-    }
-    if (args.flag("json")) io.out(JSON.stringify(told));
-    return code;
+    const look = async (): Promise<Planned> => {
+      const state = await readInventory(netbox, role, file);
+      const plan = planInventory(file, state, role);
+      const { refused, notes } = plan;
+      const steps = plan.steps.map(stepText);
+      const heading = `${file.nodes.size} ${file.nodes.size === 1 ? "node" : "nodes"} of the files`;
+      return {
+        shown: { steps: plan.steps.map((step) => ({ ...step, text: stepText(step) })) },
+        steps,
+        refused,
+        notes,
+        lines: (act) => [heading, ...(act ? [] : steps.map((text) => `  ${text}`))],
+        apply: (done) => applyInventory(netbox.client, plan.steps, state, (step) => done(stepText(step))),
+      };
+    };
+    const done = (title: string) => `  done: ${title}`;
+    return runPlanned({ name: "inventory apply", unread: { steps: [] }, done, look }, args, io);
   },
 };
-
-interface Compared {
-  readonly plan: InventoryPlan;
-  apply(done: (step: InventoryStep) => void): Promise<void>;
-}
-
-/** What --json says, however it ended. */
-interface Told {
-  steps: readonly (InventoryStep & { readonly text: string })[];
-  refused: readonly string[];
-  notes: readonly string[];
-  /** Of the steps that were carried out. */
-  readonly done: string[];
-  applied: boolean;
-  fault: string | null;
-}
-
-async function compared(
-  args: Arguments,
-  io: Io,
-  file: NodesFile,
-  told: Told,
-  look: () => Promise<Compared>,
-): Promise<number> {
-  const say = (line: string) => (args.flag("json") ? undefined : io.out(plain(line)));
-  const { plan, apply } = await look();
-  const { refused, notes } = plan;
-  Object.assign(told, { steps: plan.steps.map((step) => ({ ...step, text: stepText(step) })), refused, notes });
-  const act = args.flag("apply") && refused.length === 0;
-  say(`${file.nodes.size} ${file.nodes.size === 1 ? "node" : "nodes"} of the files`);
-  if (!act) for (const step of plan.steps) say(`  ${stepText(step)}`);
-  for (const one of notes) say(`  note: ${one}`);
-  for (const one of refused) say(`  refused: ${one}`);
-  if (refused.length > 0) {
-    say("Nothing was done.");
-    return REFUSED;
-  }
-  if (plan.steps.length === 0) {
-    say("Nothing to do.");
-    told.applied = act;
-    return 0;
-  }
-  if (!act) {
-    say("Nothing was done: --apply does it.");
-    return PLANNED;
-  }
-  await apply((step) => {
-    told.done.push(stepText(step));
-    say(`  done: ${stepText(step)}`);
-  });
-  const left = leftOf((await look()).plan);
-  for (const one of left) io.err(plain(`fleetctl inventory apply: did not hold: ${one}`));
-  told.applied = left.length === 0;
-  return left.length === 0 ? 0 : REFUSED;
-}
-
-function leftOf({ steps, refused }: InventoryPlan): string[] {
-  return [...steps.map(stepText), ...refused];
-}
 
 async function nodesOf(paths: readonly string[]): Promise<ReturnType<typeof readNodes>> {
   const files: { name: string; text: string }[] = [];

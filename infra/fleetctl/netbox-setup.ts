@@ -3,8 +3,8 @@ import { NO_ANSWER, REFUSED } from "./answer.ts";
 import { SecretFileError } from "./netbox/secret-file.ts";
 import { applySetup, type PlannedSetup, planSetup, type SetupOptions, secretPaths } from "./netbox/setup.ts";
 import type { SetupStep } from "./netbox/setup-step.ts";
-import { netboxFault, OWNER_NETBOX_HELP, type OwnerNetBox, ownerNetBox, PLANNED, roleOf } from "./owner-netbox.ts";
-import { plain } from "./text.ts";
+import { netboxFault, OWNER_NETBOX_HELP, ownerNetBox, PLANNED, roleOf } from "./owner-netbox.ts";
+import { type Planned, runPlanned } from "./planned.ts";
 
 /** What fleetd needs of NetBox. @see spec/00-overview.md "NetBox", infra/docs/set-up.md */
 export const netboxSetup: Command = {
@@ -54,69 +54,26 @@ export const netboxSetup: Command = {
   async run(args, io) {
     const options = optionsOf(args, io);
     const netbox = ownerNetBox(io);
-    const json = args.flag("json");
-    const apply = args.flag("apply");
-    const say = (line: string) => (json ? undefined : io.out(plain(line)));
-    const told: Told = { version: null, steps: [], refused: [], notes: [], done: [], applied: false, fault: null };
-    let code: number;
-    try {
-      code = await compared(netbox, options, apply, told, say, io);
-    } catch (error) {
-      const { words, exitCode } = faultOf(error);
-      io.err(plain(`fleetctl netbox setup: ${words}`));
-      told.fault = words;
-      code = exitCode;
-    }
-    if (json) io.out(JSON.stringify(told));
-    return code;
+    const look = async (): Promise<Planned> => {
+      const plan = await planSetup(netbox, options);
+      const { version, refused, notes } = plan;
+      return {
+        shown: {
+          version,
+          steps: plan.steps.map(({ do: verb, what, name, details }) => ({ do: verb, what, name, details })),
+        },
+        steps: plan.steps.map(titleOf),
+        refused,
+        notes,
+        lines: () => linesOf(plan, options),
+        apply: (done) => applySetup(netbox, plan, options, (step) => done(titleOf(step))),
+      };
+    };
+    const unread = { version: null, steps: [] };
+    const done = (title: string) => `done: ${title}`;
+    return runPlanned({ name: "netbox setup", unread, done, look, faultOf }, args, io);
   },
 };
-
-/** What --json says, however it ended. */
-interface Told {
-  version: string | null;
-  steps: readonly Omit<SetupStep, "id" | "body">[];
-  refused: readonly string[];
-  notes: readonly string[];
-  /** Titles of the steps that were carried out. */
-  readonly done: string[];
-  applied: boolean;
-  fault: string | null;
-}
-
-async function compared(
-  netbox: OwnerNetBox,
-  options: SetupOptions,
-  apply: boolean,
-  told: Told,
-  say: (line: string) => void,
-  io: Io,
-): Promise<number> {
-  const plan = await planSetup(netbox, options);
-  const { version, refused, notes } = plan;
-  const steps = plan.steps.map(({ do: verb, what, name, details }) => ({ do: verb, what, name, details }));
-  Object.assign(told, { version, steps, refused, notes });
-  tellPlan(plan, options, say);
-  if (refused.length > 0) return REFUSED;
-  if (steps.length === 0) {
-    say("Nothing to do.");
-    told.applied = apply;
-    return 0;
-  }
-  if (!apply) {
-    say("Nothing was done: --apply does it.");
-    return PLANNED;
-  }
-  await applySetup(netbox, plan, options, (step) => {
-    told.done.push(titleOf(step));
-    say(`done: ${titleOf(step)}`);
-  });
-  const after = await planSetup(netbox, options);
-  const left = [...after.steps.map(titleOf), ...after.refused];
-  for (const one of left) io.err(plain(`fleetctl netbox setup: did not hold: ${one}`));
-  told.applied = left.length === 0;
-  return left.length === 0 ? 0 : REFUSED;
-}
 
 function faultOf(error: unknown): { readonly words: string; readonly exitCode: number } {
   return error instanceof SecretFileError ? { words: error.message, exitCode: REFUSED } : netboxFault(error);
@@ -163,19 +120,12 @@ function titleOf({ do: verb, what, name }: Pick<SetupStep, "do" | "what" | "name
   return `${verb} ${what} ${name}`;
 }
 
-function tellPlan(
-  { version, steps, refused, notes }: PlannedSetup,
-  { role, user, secrets }: SetupOptions,
-  say: (line: string) => void,
-): void {
-  say(
+function linesOf({ version, steps }: PlannedSetup, { role, user, secrets }: SetupOptions): string[] {
+  return [
     `NetBox ${version}, for devices of role ${role}, fleetd's account ${user}, secrets in ${secretPaths(secrets).token} and beside it`,
-  );
-  for (const step of steps) {
-    say(`  ${step.do === "create" ? "+" : "~"} ${step.what} ${step.name}`);
-    for (const detail of step.details) say(`      ${detail}`);
-  }
-  for (const one of notes) say(`  note: ${one}`);
-  for (const one of refused) say(`  refused: ${one}`);
-  if (refused.length > 0) say("Nothing was done.");
+    ...steps.flatMap((step) => [
+      `  ${step.do === "create" ? "+" : "~"} ${step.what} ${step.name}`,
+      ...step.details.map((detail) => `      ${detail}`),
+    ]),
+  ];
 }
