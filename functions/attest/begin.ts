@@ -8,7 +8,7 @@ import { profileNamed, quoteAsked } from "../../shared/attest/profile-named.ts";
 import type { EvidenceClaims } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
 import type { Refusal } from "../../shared/attest/verdict.ts";
-import { boundUuids, conflictOf, inventory } from "../../shared/engine/inventory.ts";
+import { bound, conflictOf, inventory } from "../../shared/engine/inventory.ts";
 import { parseRecord } from "../../shared/engine/records.ts";
 import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
 import { isSerial, isUuid } from "../../shared/fleet/conflicts.ts";
@@ -46,8 +46,9 @@ async function findDevice(deps: Deps, serial: string, uuid: string): Promise<Fou
   const holders = await deps.world.records.byUuid(uuid);
   // A record outlives its device, and a board the row it was in; one that moved on to another row is that row's.
   const others = devices.filter((d) => d.id !== device.id && d.status !== "offline");
-  const bound = boundUuids(others, new Map(holders.map((r) => [r.deviceId, parseRecord(r)])));
-  if (bound.size > 0) return no("uuid-conflict", `another device has UUID ${uuid}`);
+  const known = bound(others, new Map(holders.map((r) => [r.deviceId, parseRecord(r)])));
+  if ([...known.values()].some((one) => one.uuid === uuid))
+    return no("uuid-conflict", `another device has UUID ${uuid}`);
   const own = await deps.world.records.get(device.id);
   return { ok: true, device, record: own === null ? null : parseRecord(own) };
 }

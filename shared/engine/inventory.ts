@@ -1,6 +1,7 @@
 import { boundUuid } from "../fleet/binding.ts";
-import { conflictIn, type InventoryIndex, inventoryIndex } from "../fleet/conflicts.ts";
+import { type Bound, conflictIn, type InventoryIndex, inventoryIndex } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
+import { installedAs } from "../fleet/installed-name.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import { parseRecord } from "./records.ts";
 import { seen } from "./seen.ts";
@@ -16,24 +17,26 @@ export async function inventory(world: World): Promise<Device[]> {
   return devices;
 }
 
-/** A reading of the fleet, indexed by what no two devices may share but UUIDs. */
+/** A reading of the fleet, indexed by what no two devices may share, but for what records alone tell. */
 export interface Indexed {
   readonly devices: readonly Device[];
   readonly index: InventoryIndex;
 }
 
-/** What the device shares with another of the reading, or null; who else has its UUID is looked up in the records. */
-export async function conflictAmong(
-  world: Pick<World, "records">,
+/** The index with what the records say: who else has the UUID, or a Node of the device's name, is looked up there. */
+export async function indexFor(
+  { records }: Pick<World, "records">,
   { devices, index }: Indexed,
-  device: Device,
+  { id, name }: Pick<Device, "id" | "name">,
   uuid: string | null,
-): Promise<string | null> {
-  const holders = uuid === null ? [] : await world.records.byUuid(uuid);
-  const others = holders.filter((one) => one.deviceId !== device.id);
-  if (others.length === 0) return conflictIn(index, device, null);
-  const records = new Map(others.map((one) => [one.deviceId, parseRecord(one)] as const));
-  return conflictIn(inventoryIndex(devices, boundUuids(devices, records)), device, uuid);
+): Promise<InventoryIndex> {
+  const found = [...(uuid === null ? [] : await records.byUuid(uuid)), ...(await records.byNode(name))];
+  const others = found.filter((one) => one.deviceId !== id);
+  if (others.length === 0) return index;
+  return inventoryIndex(
+    devices,
+    bound(devices, new Map(others.map((one) => [one.deviceId, parseRecord(one)] as const))),
+  );
 }
 
 /** What the device shares with another of the fleet, or null. */
@@ -43,19 +46,22 @@ export async function conflictOf(world: World, deviceId: number, devices?: reado
   const device = all.find((one) => one.id === deviceId);
   if (device === undefined) return null;
   const uuid = stored === null ? null : boundUuid(device, parseRecord(stored));
-  return conflictAmong(world, { devices: all, index: inventoryIndex(all, new Map()) }, device, uuid);
+  const index = await indexFor(world, { devices: all, index: inventoryIndex(all, new Map()) }, device, uuid);
+  return conflictIn(index, device, uuid);
 }
 
-/** Device id → the UUID that binds it. */
-export function boundUuids(
+/** Device id → what its record binds; without those whose record binds nothing. */
+export function bound(
   devices: readonly Device[],
   records: ReadonlyMap<number, DeviceRecord>,
-): ReadonlyMap<number, string> {
+): ReadonlyMap<number, Bound> {
   return new Map(
     devices.flatMap((device) => {
       const record = records.get(device.id);
-      const uuid = record === undefined ? null : boundUuid(device, record);
-      return uuid === null ? [] : [[device.id, uuid] as const];
+      if (record === undefined) return [];
+      const uuid = boundUuid(device, record);
+      const node = installedAs(record)?.name ?? null;
+      return uuid === null && node === null ? [] : [[device.id, { uuid, node }] as const];
     }),
   );
 }

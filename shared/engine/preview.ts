@@ -40,7 +40,11 @@ export async function previewDevice(world: World, name: string): Promise<Preview
   if (device === undefined) return null;
   const stored = await world.records.get(device.id);
   const record = stored === null ? newRecord(device.id, name) : parseRecord(stored);
-  const holders = record.uuid === null ? [] : await world.records.byUuid(record.uuid);
+  const { records } = world;
+  const holders = [
+    ...(record.uuid === null ? [] : await records.byUuid(record.uuid)),
+    ...(await records.byNode(device.name)),
+  ];
   const wholeFleet = new WholeFleet(world);
   wholeFleet.know(
     devices,

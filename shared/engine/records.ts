@@ -1,5 +1,7 @@
+import { isName } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
 import { type FleetRecord, fleetRecordSchema, newFleetRecord } from "../fleet/fleet-record.ts";
+import { installedAs } from "../fleet/installed-name.ts";
 import { isoTime, momentMicros } from "../fleet/moment.ts";
 import { type DeviceRecord, newRecord, recordSchema } from "../fleet/record.ts";
 import { newestOf } from "../fleet/walk.ts";
@@ -69,7 +71,10 @@ export async function storeRecord(
   open = true,
 ): Promise<Loaded> {
   const { deviceId, name, uuid } = record;
-  const stored = await records.put({ deviceId, name, uuid, open, text: JSON.stringify(record) }, resourceVersion);
+  const installed = installedAs(record)?.name ?? "";
+  // A certificate of another issuer may name what no device can be called, and no label can hold.
+  const node = isName(installed) ? installed : null;
+  const stored = await records.put({ deviceId, name, uuid, node, open, text: JSON.stringify(record) }, resourceVersion);
   return { record, resourceVersion: stored.resourceVersion, open };
 }
 

@@ -1,10 +1,10 @@
 import { boundUuid } from "../fleet/binding.ts";
-import { conflictIn, inventoryIndex, namesakesIn } from "../fleet/conflicts.ts";
+import { conflictIn, type InventoryIndex, inventoryIndex, namesakesIn } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
 import { isEarlier, isoTime } from "../fleet/moment.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import { newestOf } from "../fleet/walk.ts";
-import { boundUuids, conflictAmong, type Indexed, inventory } from "./inventory.ts";
+import { bound, type Indexed, indexFor, inventory } from "./inventory.ts";
 import type { World } from "./world.ts";
 
 interface Known extends Indexed {
@@ -12,8 +12,8 @@ interface Known extends Indexed {
   readonly readAtMs: number | null;
   /** When it had answered: a NetBox that takes long would else never be read late enough. */
   readonly answeredAtMs: number | null;
-  /** False where UUIDs are looked up a device at a time. */
-  readonly hasUuids: boolean;
+  /** False where what records say is looked up a device at a time. */
+  readonly isWhole: boolean;
 }
 
 /** Above this all are read anew: it costs fewer calls. */
@@ -30,8 +30,8 @@ export class WholeFleet {
 
   /** Takes what a walk has read, so that nothing is read twice. */
   know(devices: readonly Device[], records: ReadonlyMap<number, DeviceRecord>, readAtMs: number): void {
-    const index = inventoryIndex(devices, boundUuids(devices, records));
-    this.#known = { devices, index, readAtMs, answeredAtMs: readAtMs, hasUuids: true };
+    const index = inventoryIndex(devices, bound(devices, records));
+    this.#known = { devices, index, readAtMs, answeredAtMs: readAtMs, isWhole: true };
   }
 
   /** How long ago NetBox had answered; infinite where it was not asked. */
@@ -67,20 +67,23 @@ export class WholeFleet {
 
   /** What the device shares with another, or null. A copy of some seconds will do for saying so. @throws PortError */
   async conflictOf(device: Device, record: DeviceRecord): Promise<string | null> {
-    const known = this.#known ?? this.#set(await inventory(this.#world), null);
     const uuid = boundUuid(device, record);
-    return known.hasUuids ? conflictIn(known.index, device, uuid) : conflictAmong(this.#world, known, device, uuid);
+    return conflictIn(await this.#indexFor(device, uuid), device, uuid);
   }
 
-  /** Other devices with the device's name, or null. @throws PortError */
+  /** Other devices with the device's name, or with a Node of it, or null. @throws PortError */
   async namesakesOf(device: Device): Promise<string | null> {
-    const { index } = this.#known ?? this.#set(await inventory(this.#world), null);
-    return namesakesIn(index, device);
+    return namesakesIn(await this.#indexFor(device, null), device);
+  }
+
+  async #indexFor(device: Device, uuid: string | null): Promise<InventoryIndex> {
+    const known = this.#known ?? this.#set(await inventory(this.#world), null);
+    return known.isWhole ? known.index : indexFor(this.#world, known, device, uuid);
   }
 
   #set(devices: readonly Device[], readAtMs: number | null): Known {
     const answeredAtMs = readAtMs === null ? null : this.#world.clock.nowMs();
-    this.#known = { devices, index: inventoryIndex(devices, new Map()), readAtMs, answeredAtMs, hasUuids: false };
+    this.#known = { devices, index: inventoryIndex(devices, new Map()), readAtMs, answeredAtMs, isWhole: false };
     return this.#known;
   }
 }

@@ -52,47 +52,70 @@ function valuesOf(device: Device, uuid: string | null): SharedValue[] {
   return values;
 }
 
+/** What fleetd's record of a device says that no other may have. */
+export interface Bound {
+  readonly uuid: string | null;
+  /** The name that its Node was installed with, whatever NetBox calls the device now. */
+  readonly node: string | null;
+}
+
 /** Who holds each value that no two devices may share; offline devices hold none. */
 export interface InventoryIndex {
   readonly holders: ReadonlyMap<string, readonly number[]>;
+  /** Devices by the name of their Node, where it is not their own any more. */
+  readonly nodes: ReadonlyMap<string, readonly number[]>;
   readonly names: ReadonlyMap<number, string>;
 }
 
 const keyOf = ({ kind, value }: SharedValue) => `${kind} ${value}`;
 
-/** @param uuids device id → the UUID that binds it */
-export function inventoryIndex(devices: readonly Device[], uuids: ReadonlyMap<number, string>): InventoryIndex {
+function add(holders: Map<string, number[]>, key: string, id: number): void {
+  const held = holders.get(key);
+  if (held === undefined) holders.set(key, [id]);
+  else held.push(id);
+}
+
+/** @param bound device id → what its record binds */
+export function inventoryIndex(devices: readonly Device[], bound: ReadonlyMap<number, Bound>): InventoryIndex {
   const holders = new Map<string, number[]>();
+  const nodes = new Map<string, number[]>();
   const names = new Map<number, string>();
   for (const device of devices) {
     if (device.status === "offline") continue;
     names.set(device.id, device.name);
-    for (const key of new Set(valuesOf(device, uuids.get(device.id) ?? null).map(keyOf))) {
-      const held = holders.get(key);
-      if (held === undefined) holders.set(key, [device.id]);
-      else held.push(device.id);
-    }
+    const { uuid, node } = bound.get(device.id) ?? { uuid: null, node: null };
+    for (const key of new Set(valuesOf(device, uuid).map(keyOf))) add(holders, key, device.id);
+    if (node !== null && node !== device.name) add(nodes, node, device.id);
   }
-  return { holders, names };
+  return { holders, nodes, names };
 }
 
-/** Other devices with the device's name, in words, or null; unlike what it shares, asked of one that is offline too. */
-export function namesakesIn({ holders, names }: InventoryIndex, device: Pick<Device, "id" | "name">): string | null {
-  const all = holders.get(keyOf({ kind: "name", value: device.name })) ?? [];
-  const others = all.filter((id) => id !== device.id);
-  return others.length === 0 ? null : others.map((id) => `${names.get(id)} (device ${id})`).join(", ");
+/** The others of them in words, or null where there are none. */
+function othersIn(names: InventoryIndex["names"], held: readonly number[] | undefined, id: number): string | null {
+  const others = (held ?? []).filter((one) => one !== id);
+  return others.length === 0 ? null : others.map((one) => `${names.get(one)} (device ${one})`).join(", ");
+}
+
+/** Other devices with the device's name, or a Node of it, in words, or null; asked of one that is offline too. */
+export function namesakesIn(index: InventoryIndex, { id, name }: Pick<Device, "id" | "name">): string | null {
+  const { holders, nodes, names } = index;
+  const named = holders.get(keyOf({ kind: "name", value: name })) ?? [];
+  return othersIn(names, [...named, ...(nodes.get(name) ?? [])], id);
 }
 
 /**
  * What the device shares with another of the role: a sentence that names value and devices, or null.
  * @see spec/00-overview.md "NetBox" (inventory-conflict)
  */
-export function conflictIn({ holders, names }: InventoryIndex, device: Device, uuid: string | null): string | null {
+export function conflictIn(index: InventoryIndex, device: Device, uuid: string | null): string | null {
   if (device.status === "offline") return null;
+  const { holders, nodes, names } = index;
   const texts = valuesOf(device, uuid).flatMap((v) => {
-    const others = (holders.get(keyOf(v)) ?? []).filter((id) => id !== device.id);
-    if (others.length === 0) return [];
-    return [`${v.kind} ${v.value} with ${others.map((id) => `${names.get(id)} (device ${id})`).join(", ")}`];
+    const others = othersIn(names, holders.get(keyOf(v)), device.id);
+    return others === null ? [] : [`${v.kind} ${v.value} with ${others}`];
   });
+  const installed = othersIn(names, nodes.get(device.name), device.id);
+  if (installed !== null)
+    texts.push(`name ${device.name} with the Node of ${installed}, installed under it and renamed since`);
   return texts.length === 0 ? null : `shares ${texts.join("; ")}`;
 }

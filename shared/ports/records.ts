@@ -14,13 +14,15 @@ export interface RecordWrite {
   readonly deviceId: number;
   readonly name: string;
   readonly uuid: string | null;
+  /** The name that the device's Node was installed with. */
+  readonly node: string | null;
   readonly open: boolean;
   readonly text: string;
 }
 
 /**
  * fleetd's memory: ConfigMaps `fleetd-<NetBox id>` (key record.json) and `fleetd-fleet` in Tinkerbell's namespace. The
- * UUID and `open` are labels, so that one call finds records by them. Every method throws PortError; a write whose resourceVersion
+ * UUID, the Node's name and `open` are labels, so that one call finds records by them. Every method throws PortError; a write whose resourceVersion
  * moved is `conflict`, a create of what exists is `conflict`.
  */
 export interface RecordsPort {
@@ -31,6 +33,7 @@ export interface RecordsPort {
   of(deviceIds: readonly number[]): Promise<StoredRecord[]>;
   get(deviceId: number): Promise<StoredRecord | null>;
   byUuid(uuid: string): Promise<StoredRecord[]>;
+  byNode(name: string): Promise<StoredRecord[]>;
   /** `resourceVersion` null creates. Returns what is stored now. */
   put(record: RecordWrite, resourceVersion: string | null): Promise<StoredRecord>;
   remove(deviceId: number, resourceVersion: string): Promise<void>;

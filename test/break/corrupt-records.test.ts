@@ -7,7 +7,7 @@ import { numbered, timedWorld } from "../shared/engine/world.ts";
 it("one record that is no record hides itself alone from look-ups, and is never overwritten", async () => {
   const { world } = await timedWorld();
   for (const id of [7, 8]) world.netbox.declare(numbered(id));
-  await world.records.put({ deviceId: 7, name: "w7", uuid: null, open: false, text: "{" }, null);
+  await world.records.put({ deviceId: 7, name: "w7", uuid: null, node: null, open: false, text: "{" }, null);
   await pass(world);
   const view = await fleetView(world);
   expect(view.map((v) => [v.device.id, v.record.conditions.length > 0])).toEqual([

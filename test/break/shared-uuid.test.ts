@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { boundUuids } from "../../shared/engine/inventory.ts";
+import { bound } from "../../shared/engine/inventory.ts";
 import { passForDevice } from "../../shared/engine/pass.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import { approvedDigests } from "../../shared/fleet/binding.ts";
@@ -30,16 +30,16 @@ it("two boards that changed rows are free to attest once an owner accepted both,
     const passedEks = [...approvedDigests(numbered(id).approvedEks)];
     await updateRecord(world, numbered(id), (r) => ({ ...r, uuid: uuids[id] ?? null, passedEks }));
   }
-  const bound = async () => {
+  const bindings = async () => {
     const devices = await world.netbox.devices();
-    return boundUuids(devices, new Map([[7, await record(7)] as const, [8, await record(8)] as const]));
+    return bound(devices, new Map([[7, await record(7)] as const, [8, await record(8)] as const]));
   };
   pass(1000);
   world.netbox.owner(7, { approvedEks: numbered(8).approvedEks });
   world.netbox.owner(8, { approvedEks: numbered(7).approvedEks });
   for (const id of [7, 8]) await passForDevice(world, id, "pass");
-  expect([...(await bound()).values()].sort()).toEqual(Object.values(uuids).sort());
+  expect([...(await bindings()).values()].map((one) => one.uuid).sort()).toEqual(Object.values(uuids).sort());
   for (const id of [7, 8]) world.netbox.owner(id, { status: "planned" });
   for (const id of [7, 8]) await passForDevice(world, id, "pass");
-  expect((await bound()).size).toBe(0);
+  expect((await bindings()).size).toBe(0);
 });

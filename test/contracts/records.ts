@@ -11,10 +11,17 @@ export function recordsContract(peer: string, start: () => Promise<KubernetesWor
     let world: KubernetesWorld;
     let port: RecordsPort;
     let base: string;
-    const record = (deviceId: number, text: string, uuid: string | null = null, open = false) => ({
+    const record = (
+      deviceId: number,
+      text: string,
+      uuid: string | null = null,
+      open = false,
+      node: string | null = null,
+    ) => ({
       deviceId,
       name: `Node ${deviceId}`,
       uuid,
+      node,
       open,
       text,
     });
@@ -66,6 +73,19 @@ export function recordsContract(peer: string, start: () => Promise<KubernetesWor
       await port.put(record(8021, "a"), first.resourceVersion);
       expect((await port.byUuid(UUID)).map(({ deviceId }) => deviceId)).toEqual([8022]);
       expect(await port.byUuid("x,app.kubernetes.io/managed-by=other")).toEqual([]);
+    });
+
+    it("finds records by the name of their Node, and follows its change", async () => {
+      const first = await port.put(record(8081, "a", null, false, "w-81"), null);
+      await port.put(record(8082, "b", null, true, "w-81"), null);
+      expect((await port.byNode("w-81")).map(({ deviceId, text }) => [deviceId, text]).sort()).toEqual([
+        [8081, "a"],
+        [8082, "b"],
+      ]);
+      await port.put(record(8081, "a"), first.resourceVersion);
+      expect((await port.byNode("w-81")).map(({ deviceId }) => deviceId)).toEqual([8082]);
+      expect(await port.byNode("w-8")).toEqual([]);
+      expect(await port.byNode("w-81,fleetd.dev/open=true")).toEqual([]);
     });
 
     it("removes by resourceVersion, and what is gone is done", async () => {

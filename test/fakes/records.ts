@@ -3,6 +3,7 @@ import type { RecordsPort, RecordWrite, StoredRecord, StoredText } from "../../s
 
 interface Kept extends StoredRecord {
   readonly uuid: string | null;
+  readonly node: string | null;
 }
 
 /** fleetd's memory as a map, with resourceVersions that conflict as ConfigMaps' do. */
@@ -36,11 +37,16 @@ export class FakeRecords implements RecordsPort {
     return [...this.#records.values()].filter((one) => one.uuid === uuid).map(plain);
   }
 
+  async byNode(name: string): Promise<StoredRecord[]> {
+    this.#check();
+    return [...this.#records.values()].filter((one) => one.node === name).map(plain);
+  }
+
   async put(record: RecordWrite, resourceVersion: string | null): Promise<StoredRecord> {
     this.#check();
-    const { deviceId, text, uuid, open } = record;
+    const { deviceId, text, uuid, node, open } = record;
     this.#same(this.#records.get(deviceId), resourceVersion);
-    const kept = { deviceId, text, uuid, open, resourceVersion: this.#next() };
+    const kept = { deviceId, text, uuid, node, open, resourceVersion: this.#next() };
     this.#records.set(deviceId, kept);
     return plain(kept);
   }

@@ -22,6 +22,7 @@ const READS = new Set([
     "records.of",
     "records.get",
     "records.byUuid",
+    "records.byNode",
   ],
   ...["records.fleet", "store.get", "store.list", "files.readSpireNodes", "time.sleep", "signer.sign"],
 ]);

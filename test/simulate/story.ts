@@ -2,7 +2,7 @@ import type { Outcome } from "./run.ts";
 
 /** Calls that only look: a story tells what was done. */
 const LOOKS =
-  /: (netbox\.(device|devices|changes|changedSince)|bootPlane\.(objects|template)|cluster\.(nodes|pods|csrs|bootstrapTokens|othersApprove)|records\.(all|open|of|get|byUuid|fleet)|store\.\w+|files\.\w+|time\.\w+)( [^→]*)?$/;
+  /: (netbox\.(device|devices|changes|changedSince)|bootPlane\.(objects|template)|cluster\.(nodes|pods|csrs|bootstrapTokens|othersApprove)|records\.(all|open|of|get|byUuid|byNode|fleet)|store\.\w+|files\.\w+|time\.\w+)( [^→]*)?$/;
 const LONG = 160;
 
 /** The run as a story, as test/scenarios/golden tells them: who did what, and what each pass and handler did then. */

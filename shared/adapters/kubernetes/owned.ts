@@ -4,6 +4,7 @@ import { at, type JsonObject, textAt, timeAt } from "./json.ts";
 export const MANAGED_BY = "app.kubernetes.io/managed-by";
 export const DEVICE_ID = "fleetd.dev/device-id";
 export const UUID = "fleetd.dev/uuid";
+export const NODE = "fleetd.dev/node";
 export const OPEN = "fleetd.dev/open";
 export const OWNER = "fleetd";
 

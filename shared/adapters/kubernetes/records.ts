@@ -6,6 +6,7 @@ import {
   DEVICE_ID,
   identity,
   MANAGED_BY,
+  NODE,
   OPEN,
   OWNER,
   ownerDevice,
@@ -34,6 +35,15 @@ export function recordsOver(client: KubernetesClient, namespace: string): Record
   const collection = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`;
   const pathOf = (deviceId: number) => `${collection}/fleetd-${deviceId}`;
   const select = async (labelSelector: string) => client.views(collection, { labelSelector }, recordOf);
+  // The value goes into a selector: anything of another shape would select by something else.
+  const labelled = async (label: string, value: string, shape: RegExp) => {
+    if (!shape.test(value)) return [];
+    const found = await client.list(collection, { labelSelector: `${selector()},${label}=${value}` });
+    return found.flatMap((object) => {
+      const record = recordOf(object);
+      return record === null || textAt(object, "metadata", "labels", label) !== value ? [] : [record];
+    });
+  };
   const one = async (deviceId: number) => {
     const object = await read(client, pathOf(deviceId));
     return object === null ? null : ownRecord(client, object, deviceId);
@@ -48,20 +58,14 @@ export function recordsOver(client: KubernetesClient, namespace: string): Record
       return found;
     },
     get: one,
-    async byUuid(uuid) {
-      // The value goes into a selector: anything that is no UUID would select by something else.
-      if (!/^[0-9a-fA-F-]{36}$/.test(uuid)) return [];
-      const found = await client.list(collection, { labelSelector: `${selector()},${UUID}=${uuid}` });
-      return found.flatMap((object) => {
-        const record = recordOf(object);
-        return record === null || textAt(object, "metadata", "labels", UUID) !== uuid ? [] : [record];
-      });
-    },
-    async put({ deviceId, name, uuid, open, text }, resourceVersion) {
+    byUuid: (uuid) => labelled(UUID, uuid, /^[0-9a-fA-F-]{36}$/),
+    byNode: (name) => labelled(NODE, name, /^[a-z0-9-]{1,63}$/),
+    async put({ deviceId, name, uuid, node, open, text }, resourceVersion) {
       const labels = {
         [MANAGED_BY]: OWNER,
         [DEVICE_ID]: String(deviceId),
         ...(uuid !== null && { [UUID]: uuid }),
+        ...(node !== null && { [NODE]: node }),
         ...(open && { [OPEN]: "true" }),
       };
       const metadata = { name: `fleetd-${deviceId}`, labels, annotations: { [NAME]: name } };

@@ -15,7 +15,7 @@ const told = {
   "inventory-conflict": reason(
     "owner",
     "The device shares a value with another device of the fleet that only one may have.",
-    `NetBox is corrected; ${AGAIN}.`,
+    `NetBox is corrected (a Node keeps its name until its device is provisioned again or retired); ${AGAIN}.`,
   ),
   "not-expected": reason(
     "owner",

@@ -8,7 +8,14 @@ describe("a real API in trouble", () => {
   let cluster: RealCluster | undefined;
   let world: KubernetesWorld | undefined;
   let port: RecordsPort;
-  const record = (deviceId: number, text: string) => ({ deviceId, name: "n", uuid: null, open: false, text });
+  const record = (deviceId: number, text: string) => ({
+    deviceId,
+    name: "n",
+    uuid: null,
+    node: null,
+    open: false,
+    text,
+  });
 
   beforeAll(async () => {
     cluster = await startCluster("tinkerbell");

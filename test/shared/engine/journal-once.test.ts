@@ -17,7 +17,7 @@ it("a line whose record moved between its POST and the write that it was sent is
     const stored = await world.records.get(7);
     if (moved || stored === null) return;
     moved = true;
-    await world.records.put({ ...stored, name: "w1", uuid: null }, stored.resourceVersion);
+    await world.records.put({ ...stored, name: "w1", uuid: null, node: null }, stored.resourceVersion);
   };
   for (let n = 0; n < 3; n++) {
     t.pass(30_000);

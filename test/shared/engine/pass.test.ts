@@ -130,7 +130,10 @@ describe("a peer that is down", () => {
   it("a record that is none is left as it is, and only its device fails", async () => {
     const t = await timedWorld();
     for (const id of [1, 2]) t.world.netbox.declare(numbered(id));
-    await t.world.records.put({ deviceId: 1, name: "w1", uuid: null, open: false, text: '{"version":2}' }, null);
+    await t.world.records.put(
+      { deviceId: 1, name: "w1", uuid: null, node: null, open: false, text: '{"version":2}' },
+      null,
+    );
     expect((await pass(t.world)).failed).toBe(1);
     expect((await t.world.records.get(1))?.text).toBe('{"version":2}');
     expect((await t.record(2)).name).toBe("w2");

@@ -1,15 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { parseEkBindings } from "../../../shared/fleet/binding.ts";
-import { conflictIn, inventoryIndex, isName, isSerial, isUuid, namesakesIn } from "../../../shared/fleet/conflicts.ts";
+import {
+  type Bound,
+  conflictIn,
+  inventoryIndex,
+  isName,
+  isSerial,
+  isUuid,
+  namesakesIn,
+} from "../../../shared/fleet/conflicts.ts";
 import type { Device } from "../../../shared/fleet/device.ts";
 import { isoTime } from "../../../shared/fleet/moment.ts";
 import { inNetworks } from "../../../shared/fleet/networks.ts";
 import { aDevice } from "../../scenarios/fixtures.ts";
 
 /** Device id → what it shares, of those that share something. */
-function inventoryConflicts(devices: readonly Device[], uuids: ReadonlyMap<number, string>): Map<number, string> {
-  const index = inventoryIndex(devices, uuids);
-  const found = devices.map((d) => [d.id, conflictIn(index, d, uuids.get(d.id) ?? null)] as const);
+function inventoryConflicts(devices: readonly Device[], bound: ReadonlyMap<number, Bound>): Map<number, string> {
+  const index = inventoryIndex(devices, bound);
+  const found = devices.map((d) => [d.id, conflictIn(index, d, bound.get(d.id)?.uuid ?? null)] as const);
   return new Map(found.flatMap(([id, text]) => (text === null ? [] : [[id, text] as const])));
 }
 
@@ -42,10 +50,22 @@ describe("inventory-conflict (spec/00: what two devices of the role share makes 
 
   it("a UUID from the records", () => {
     const uuids = new Map([
-      [7, "u"],
-      [8, "u"],
+      [7, { uuid: "u", node: null }],
+      [8, { uuid: "u", node: null }],
     ]);
     expect([...inventoryConflicts([aDevice(), other], uuids).keys()]).toEqual([7, 8]);
+  });
+
+  it("the name of a Node that another was installed with before it was renamed: who has the Node may be installed anew", () => {
+    const bound = new Map([[8, { uuid: null, node: "w1" }]]);
+    const found = inventoryConflicts([aDevice(), other], bound);
+    expect([...found]).toEqual([
+      [7, "shares name w1 with the Node of w2 (device 8), installed under it and renamed since"],
+    ]);
+    expect(namesakesIn(inventoryIndex([aDevice(), other], bound), aDevice())).toBe("w2 (device 8)");
+    const own = new Map([[7, { uuid: null, node: "w1" }]]);
+    expect(inventoryConflicts([aDevice(), other], own).size).toBe(0);
+    expect(inventoryConflicts([aDevice(), { ...other, status: "offline" }], bound).size).toBe(0);
   });
 
   it("whose name an offline device has, too, it is told", () => {

@@ -3,6 +3,7 @@ import type { RecordsPort, RecordWrite, StoredRecord, StoredText } from "../../.
 
 interface Kept extends StoredRecord {
   readonly uuid: string | null;
+  readonly node: string | null;
 }
 
 export interface RecordsCopy {
@@ -60,11 +61,15 @@ export class SimRecords implements RecordsPort {
     return [...this.kept.values()].filter((one) => one.uuid === uuid).map(plain);
   }
 
+  async byNode(name: string): Promise<StoredRecord[]> {
+    return [...this.kept.values()].filter((one) => one.node === name).map(plain);
+  }
+
   async put(record: RecordWrite, resourceVersion: string | null): Promise<StoredRecord> {
-    const { deviceId, text, uuid } = record;
+    const { deviceId, text, uuid, node } = record;
     const before = this.kept.get(deviceId);
     this.#same(before, resourceVersion);
-    const kept = { deviceId, text, uuid, open: record.open, resourceVersion: this.#next() };
+    const kept = { deviceId, text, uuid, node, open: record.open, resourceVersion: this.#next() };
     this.kept.set(deviceId, kept);
     this.#written(deviceId, text, before?.text ?? null);
     return plain(kept);

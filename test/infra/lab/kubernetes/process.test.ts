@@ -37,7 +37,7 @@ describe("the lab's Kubernetes as a process of its own", () => {
     expect(api.line).toMatch(/^ready https:\/\/127\.0\.0\.1:\d+\n$/);
     expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
     const records = createRecords({ kubeconfigFile: kubeconfig, namespace: "tinkerbell", timeoutMs: 5_000 });
-    await records.put({ deviceId: 1, name: "n", uuid: null, open: false, text: "kept" }, null);
+    await records.put({ deviceId: 1, name: "n", uuid: null, node: null, open: false, text: "kept" }, null);
     const tink = await start("infra/lab/tink/main.ts", { kubeconfigFile: kubeconfig, bmcUrl: "" });
     expect(tink.line).toMatch(/^ready http:/);
     expect((await records.all()).map(({ text }) => text)).toEqual(["kept"]);
