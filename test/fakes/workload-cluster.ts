@@ -39,8 +39,7 @@ export class FakeWorkloadCluster implements WorkloadClusterPort {
       ...node,
       unschedulable: patch.unschedulable,
       taints: patch.quarantineTaint ? [...others, taint] : others,
-      annotations:
-        patch.cordonReason === null ? annotations : { ...annotations, [CORDON_ANNOTATION]: patch.cordonReason },
+      annotations: patch.cordon === null ? annotations : { ...annotations, [CORDON_ANNOTATION]: patch.cordon },
     };
     this.nodeList = this.nodeList.map((one) => (one === node ? changed : one));
   }

@@ -225,7 +225,7 @@ export class Model {
             taints: step.patch.quarantineTaint
               ? [{ key: "fleetd.dev/quarantine", value: "", effect: "NoSchedule" }]
               : [],
-            annotations: step.patch.cordonReason === null ? {} : { "fleetd.dev/cordon": step.patch.cordonReason },
+            annotations: step.patch.cordon === null ? {} : { "fleetd.dev/cordon": step.patch.cordon },
           };
         return;
       case "delete-node":

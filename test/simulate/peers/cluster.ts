@@ -16,6 +16,9 @@ export interface ClusterWatch {
   nowMs(): number;
   approved(csr: CsrView): void;
   tokenMade(token: BootstrapToken, secret: string): void;
+  /** Its kubelet was configured by that run. */
+  joined(node: NodeView, run: string): void;
+  deleted(node: NodeView): void;
 }
 
 interface Token extends BootstrapToken {
@@ -43,11 +46,12 @@ export class SimCluster implements WorkloadClusterPort {
   }
 
   /** A kubelet registers its Node; one that is there stays. */
-  join(name: string, pods: number, blocking: boolean): void {
+  join({ node: name, run }: { readonly node: string; readonly run: string }, pods: number, blocking: boolean): void {
     if (this.nodeList.some((n) => n.name === name)) return;
     const uid = `node-${this.next()}`;
     const node = { name, uid, unschedulable: false, taints: [], annotations: {}, createdAtMs: this.#watch.nowMs() };
     this.nodeList = [...this.nodeList, frozen(node)];
+    this.#watch.joined(node, run);
     for (let n = 0; n < pods; n++) {
       const pod: PodView = {
         namespace: "default",
@@ -78,11 +82,11 @@ export class SimCluster implements WorkloadClusterPort {
     const others = node.taints.filter((taint) => taint.key !== QUARANTINE_TAINT);
     const taint = { key: QUARANTINE_TAINT, value: "", effect: "NoSchedule" };
     const { [CORDON_ANNOTATION]: _old, ...annotations } = node.annotations;
-    const { cordonReason } = patch;
+    const { cordon } = patch;
     this.changeNode(name, {
       unschedulable: patch.unschedulable,
       taints: patch.quarantineTaint ? [...others, taint] : others,
-      annotations: cordonReason === null ? annotations : { ...annotations, [CORDON_ANNOTATION]: cordonReason },
+      annotations: cordon === null ? annotations : { ...annotations, [CORDON_ANNOTATION]: cordon },
     });
   }
 
@@ -102,6 +106,7 @@ export class SimCluster implements WorkloadClusterPort {
     if (node === undefined) return;
     if (node.uid !== uid) throw new PortError("conflict", "cluster", `${name} moved`);
     this.nodeList = this.nodeList.filter((one) => one !== node);
+    this.#watch.deleted(node);
     this.podList = this.podList.filter((pod) => pod.node !== name);
   }
 
