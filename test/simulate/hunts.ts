@@ -3,10 +3,11 @@ import { recordOf } from "./invariants/truth.ts";
 import {
   acts,
   asks,
+  bringsToReading,
   type Hunt,
   isHarmed,
+  isReader,
   killed,
-  type Look,
   onward,
   owner,
   peer,
@@ -18,11 +19,6 @@ import type { Machine } from "./machine.ts";
 import type { Random } from "./random.ts";
 import type { Sim } from "./sim.ts";
 import type { Theme } from "./themes.ts";
-
-/** Installed, its configuration unread as far as it knows. */
-function isReader(machine: Machine): boolean {
-  return machine.running === "disk" && machine.disk?.code != null && machine.config === null && machine.reads < 4;
-}
 
 const gates: Hunt = (look) => {
   const { random, sim } = look;
@@ -95,16 +91,6 @@ const csrs: Hunt = (look) => {
   }
   return bringsToReading(look);
 };
-
-/** Devices to their configuration: machines that idle are started, those that are asked to go on do. */
-function bringsToReading(look: Look): Decision | null {
-  const { random } = look;
-  if (random.chance(0.6)) return onward(look);
-  const reader = some(look, (m) => isReader(m));
-  if (reader !== null) return acts(look, "next", reader);
-  const idle = some(look, (m) => m.config !== null && rowOf(look, m)?.desiredAction === null);
-  return idle !== null && random.chance(0.3) ? owner(look, "provision", idle) : null;
-}
 
 const readers: Hunt = (look) => {
   const { random, sim } = look;
@@ -264,9 +250,24 @@ const words: Hunt = (look) => {
   return owner(look, kind === "save-over" ? kind : random.pick(["provision", "wipe", "retire", "plan", "attest"]), one);
 };
 
+/** A running node is renamed, and the device before it takes its name. */
+const names: Hunt = (look) => {
+  const { random, sim } = look;
+  const rename = ({ index }: Machine, n: number): Decision => ({ do: "owner", act: "name", device: index, n });
+  const node = some(look, (m) => m.joined && m.index > 0);
+  const other = sim.machines[(node?.index ?? 0) - 1];
+  if (node === null || other === undefined || random.chance(0.3)) return bringsToReading(look);
+  const row = rowOf(look, other);
+  if (rowOf(look, node)?.name === `w${node.index + 1}`) return rename(node, random.pick([1, 1, 3]));
+  if (row?.name !== node.config?.node) return rename(other, random.pick([2, 2, 0]));
+  if (random.chance(0.3)) return { do: "pass", id: look.id, shard: look.n };
+  if (row?.status === "decommissioning") return owner(look, random.pick(["offline", "offline", "active"]), other);
+  return random.chance(0.6) ? owner(look, random.pick(["retire", "plan"]), other) : acts(look, "renew", node);
+};
+
 const HUNTS: Readonly<Record<Theme, Hunt>> = {
   ...{ gates, agents, bmc, csrs, readers, keys },
-  ...{ memory, crowd, renewals, vanishing, failing, words },
+  ...{ memory, crowd, renewals, vanishing, failing, words, names },
 };
 
 /** What a theme of the seed wants done now; null where there is nothing to hunt for. */

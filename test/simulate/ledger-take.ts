@@ -52,6 +52,11 @@ export function take(sim: Sim, event: Event): void {
     case "approved":
       ledger.approved.push({ csr: event.csr, atMs: sim.nowMs });
       return;
+    case "joined": {
+      const run = ledger.enabled.find((e) => e.workflow.name === event.run);
+      if (run !== undefined) ledger.joined.set(event.node.uid, run);
+      return;
+    }
     case "served":
       ledger.servings.set(event.code, (ledger.servings.get(event.code) ?? 0) + 1);
       ledger.installed.set(event.deviceId, event.code);

@@ -1,4 +1,4 @@
-import type { BootstrapToken, CsrView } from "../../shared/fleet/cluster.ts";
+import type { BootstrapToken, CsrView, NodeView } from "../../shared/fleet/cluster.ts";
 import type { Device, DevicePatch } from "../../shared/fleet/device.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import type { IdRange } from "../../shared/ports/netbox.ts";
@@ -33,6 +33,9 @@ export type Event =
       readonly boot: BootKind;
       readonly by: Task;
     }
+  /** A kubelet that this run has configured registered its Node. */
+  | { readonly kind: "joined"; readonly node: NodeView; readonly run: string }
+  | { readonly kind: "node-deleted"; readonly node: NodeView; readonly by: Task | null }
   /** A configuration: its first byte is about to go, or its last one went. */
   | {
       readonly kind: "handed" | "served";
@@ -116,6 +119,9 @@ export class Ledger {
   readonly accepted = new Map<string, number>();
   /** In how many complete walks in a row a device was missing: now, and before a pass saw it. */
   readonly missed = new Map<number, { readonly walks: number; readonly was: number; readonly seenBy: Task | null }>();
+
+  /** The run that configured a Node's kubelet, by the Node's UID. */
+  readonly joined = new Map<string, Enabled>();
 
   /** Whether an owner ever declared another BMC, or none, for a device that has one. */
   bmcChanged(deviceId: number): boolean {

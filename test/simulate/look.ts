@@ -83,3 +83,18 @@ export function onward(look: Look): Decision | null {
   ] as const);
   return act === "machine" ? acts(look, "next", busy) : peer(look, act);
 }
+
+/** Installed, its configuration unread as far as it knows. */
+export function isReader(machine: Machine): boolean {
+  return machine.running === "disk" && machine.disk?.code != null && machine.config === null && machine.reads < 4;
+}
+
+/** Devices to their configuration: machines that idle are started, those that are asked to go on do. */
+export function bringsToReading(look: Look): Decision | null {
+  const { random } = look;
+  if (random.chance(0.6)) return onward(look);
+  const reader = some(look, (m) => isReader(m));
+  if (reader !== null) return acts(look, "next", reader);
+  const idle = some(look, (m) => m.config !== null && rowOf(look, m)?.desiredAction === null);
+  return idle !== null && random.chance(0.3) ? owner(look, "provision", idle) : null;
+}

@@ -112,6 +112,8 @@ export class Sim {
       nowMs,
       approved: (csr) => this.emit({ kind: "approved", csr, by: this.acting }),
       tokenMade: (token, secret) => this.emit({ kind: "token", token, secret, by: this.acting }),
+      joined: (node, run) => this.emit({ kind: "joined", node, run }),
+      deleted: (node) => this.emit({ kind: "node-deleted", node, by: this.acting }),
     });
     this.records = new SimRecords((id, text, before) => {
       this.ledger.texts.push(text);

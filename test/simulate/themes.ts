@@ -14,6 +14,7 @@ export const THEMES = [
   "vanishing",
   "failing",
   "words",
+  "names",
 ] as const;
 export type Theme = (typeof THEMES)[number];
 

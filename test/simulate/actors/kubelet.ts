@@ -48,11 +48,11 @@ function userOf(sim: Sim, token: string | null): string | null {
 export function kubeletStep(sim: Sim, machine: Machine, n: number): void {
   const { config } = machine;
   if (config === null) return;
-  if (machine.joined) return sim.cluster.join(config.node, n % 4, n % 2 === 0);
+  if (machine.joined) return sim.cluster.join(config, n % 4, n % 2 === 0);
   const mine = sim.cluster.csrList.find((c) => c.name === machine.csr);
   if (mine?.decision === "approved") {
     machine.joined = true;
-    return sim.cluster.join(config.node, n % 4, n % 3 === 0);
+    return sim.cluster.join(config, n % 4, n % 3 === 0);
   }
   const username = userOf(sim, config.token);
   if (username === null || mine !== undefined) return;

@@ -25,6 +25,8 @@ function edit(sim: Sim, name: string, device: number, n: number): Change | null 
       return { status: "active" };
     case "retire":
       return { status: "decommissioning" };
+    case "offline":
+      return { status: "offline" };
     case "status":
       return { status: at(STATUSES, n) };
     case "take-back":

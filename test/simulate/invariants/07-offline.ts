@@ -1,3 +1,4 @@
+import type { Device } from "../../../shared/fleet/device.ts";
 import type { DeviceRecord } from "../../../shared/fleet/record.ts";
 import type { Sim } from "../sim.ts";
 import type { Task } from "../task.ts";
@@ -11,8 +12,13 @@ function erasedInTruth(sim: Sim, { run }: DeviceRecord): string | null {
   return isTrue ? null : `${run.name} counts as ${run.result}, and its agent never said so of every action in order`;
 }
 
-/** Never served, as far as fleetd remembers, and named as another device is: which of the two a Node is nobody can know. */
-function isAnothers(sim: Sim, id: number, name: string, by: Task): boolean {
+/**
+ * Another device's Node; or one of whom nobody can know whose it is, where the device was never served, as far as fleetd
+ * remembers, and is named as another is.
+ */
+function isAnothers(sim: Sim, { id, name }: Pick<Device, "id" | "name">, uid: string, by: Task): boolean {
+  const run = sim.ledger.joined.get(uid);
+  if (run !== undefined && run.workflow.deviceId !== id) return true;
   const others = [...sim.ledger.rows.keys()].filter((other) => other !== id);
   const isNamesake = others.some((other) => rowWas(sim, other, by, (r) => r.name === name && r.status !== "offline"));
   return isNamesake && (!sim.ledger.wasServed(id) || sim.ledger.lostSince(0, id, "record", "records"));
@@ -38,7 +44,7 @@ export const offline: Invariant = {
       if (!sim.ledger.bmcChanged(id)) return `device ${id} becomes offline, but nothing shows it off after its erasure`;
     if (event.by === null || event.by.faultyPorts.has("cluster")) return null;
     const node = sim.cluster.nodeList.find((n) => n.name === name && n.createdAtMs < (event.by?.startedAtMs ?? 0));
-    if (node !== undefined && !isAnothers(sim, id, name, event.by))
+    if (node !== undefined && !isAnothers(sim, event.before, node.uid, event.by))
       return `device ${id} becomes offline with its Node ${node.uid} in the cluster`;
     const token = [...sim.cluster.tokens.values()].find((t) => t.deviceId === id);
     return token === undefined ? null : `device ${id} becomes offline with token ${token.id} alive`;

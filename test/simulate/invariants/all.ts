@@ -19,10 +19,11 @@ import { recorded } from "./16-recorded.ts";
 import { slots } from "./17-slots.ts";
 import { oldRequests } from "./18-old-requests.ts";
 import { gone } from "./41-gone.ts";
+import { nodes } from "./42-nodes.ts";
 
 const INVARIANTS = [
   ...[oneWorkflow, gates, proven, once, readable, active, offline, csr, allowPxe, requests, journal, secrets],
-  ...[renewed, certified, recorded, slots, oldRequests, gone],
+  ...[renewed, certified, recorded, slots, oldRequests, gone, nodes],
 ];
 
 /** Asks every invariant of an event, then writes it down. */

@@ -104,6 +104,19 @@ const CLUSTER = planted("simulation", [
     "",
   ],
   [
+    "a Node's name is free once its device is renamed",
+    "shared/fleet/conflicts.ts",
+    "if (node !== null && node !== device.name) add(nodes, node, device.id);",
+    "",
+  ],
+  [
+    "a Node is whoever's has its name",
+    "shared/fleet/installed-name.ts",
+    "return installed !== null || installedAs({ identity }) !== null || (node !== null && node.uid === seen?.uid);",
+    "return seen !== null || identity === null || installed === null || node === null;",
+  ],
+  ["quarantine holds no Node", plan("cordon"), `if (record.quarantine !== null) return "quarantine";`, ""],
+  [
     "a token lives on",
     plan("csr-approval"),
     "return approved || expired ? token.id : null;",
@@ -142,8 +155,8 @@ const ENGINE = planted("simulation", [
   [
     "a conflict is overwritten",
     "shared/engine/records.ts",
-    "const stored = await records.put({ deviceId, name, uuid, open, text: JSON.stringify(record) }, resourceVersion);",
-    "const stored = await records.put({ deviceId, name, uuid, open, text: JSON.stringify(record) }, (await records.get(deviceId))?.resourceVersion ?? null);",
+    "const stored = await records.put({ deviceId, name, uuid, node, open, text: JSON.stringify(record) }, resourceVersion);",
+    "const stored = await records.put({ deviceId, name, uuid, node, open, text: JSON.stringify(record) }, (await records.get(deviceId))?.resourceVersion ?? null);",
   ],
   // Gone at the first sight is kept apart twice: by what is noted, and by the record that is read again before the end.
   [
