@@ -15,6 +15,7 @@ const DURATION_WORDS: Readonly<Record<keyof typeof DEFAULT_DURATIONS, string>> =
   drainMs: "clock of a node's drain",
   tokenAfterApprovalMs: "life of a bootstrap token after its node's first certificate was approved",
   tokenExpiryMs: "life of a bootstrap token at all",
+  joinMs: "how long after its configuration was served a node that is not in the cluster is told of",
   configMs: "life of a stored configuration",
   configAfterSuccessMs: "how long after a run's success an unread one is kept alive",
   configKeepMs: "rest between two renewals of an unread one's life",

@@ -23,6 +23,8 @@ export const DEFAULT_DURATIONS = {
   /** spec/30 "Workload cluster": token life after its CSR's approval, and its expiry. */
   tokenAfterApprovalMs: MINUTE,
   tokenExpiryMs: HOUR,
+  /** How long after its configuration was served a node's absence from the cluster is told. */
+  joinMs: 15 * MINUTE,
   /** spec/40: a stored configuration, the lease of one being served, and the whole of a serving. */
   configMs: DAY,
   configAfterSuccessMs: 7 * DAY,

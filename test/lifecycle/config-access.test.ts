@@ -159,6 +159,7 @@ describe("alarms", () => {
   it("config: refetched: true while requests go on, for 2 h; the first is said", () => {
     const m = unread();
     reads(m);
+    m.node();
     m.pass();
     if (m.record.token) m.record = { ...m.record, token: { ...m.record.token, deletedAtMs: m.nowMs } };
     m.record = refetched("h", m.nowMs)(m.record) ?? m.record;

@@ -2,6 +2,13 @@ import { kind, reason } from "./_kind.ts";
 
 /** Runs, the configuration that an install leaves to be read, and the node's way into the cluster. */
 export const installConditions = {
+  RunWaits: kind("A run's Workflow is there, and Tinkerbell makes nothing of it yet.", "warning", {
+    "not-rendered": reason(
+      "operator",
+      "The class's Template is missing, or cannot be rendered; the message has Tinkerbell's words.",
+      "The Template is mended: Tinkerbell tries again by itself, perhaps minutes later, and the run goes on.",
+    ),
+  }),
   RunFailed: kind("The last run did not do what it was for. Nothing is tried again by itself.", "warning", {
     failed: reason(
       "owner",
@@ -22,6 +29,18 @@ export const installConditions = {
   }),
   ConfigUnread: kind("The disk is written, and the new system has not read its configuration yet.", null, {
     unread: reason("machine", "The machine has yet to boot its disk.", "The new system reads its configuration."),
+  }),
+  NodeMissing: kind("The machine has its configuration, and the workload cluster has no Node of it.", "warning", {
+    "not-joined": reason(
+      "machine",
+      "The new system has not come to the cluster, or its Node was deleted there; the machine's console tells why.",
+      "The Node is in the cluster.",
+    ),
+    "token-over": reason(
+      "owner",
+      "Its bootstrap token ended, and no CSR of it had been approved: it cannot join any more.",
+      "The owner requests provision, once the console has told why it did not join.",
+    ),
   }),
   NodeBootedHookOSAfterInstall: kind("The machine booted HookOS again in place of the system on its disk.", "danger", {
     "boot-order": reason(

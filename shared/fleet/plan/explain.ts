@@ -1,5 +1,6 @@
 import { parseEkBindings } from "../binding.ts";
 import { refusalWords } from "../conditions/refusals.ts";
+import { nodeName } from "../installed-name.ts";
 import { isoTime } from "../moment.ts";
 import { isUnfinished, type Run } from "../record.ts";
 import type { Draft } from "./draft.ts";
@@ -7,6 +8,9 @@ import { hasBmc } from "./gates.ts";
 import { explainIdentity } from "./identity.ts";
 import { RENEWAL } from "./renewal.ts";
 import { interfaceFor } from "./wiring.ts";
+
+/** Characters of a peer's words that a condition shows. */
+const WORDS = 300;
 
 /** Keys and interface that NetBox declares, told before a machine has to find out. */
 function declared(d: Draft): void {
@@ -55,6 +59,31 @@ function attestationAge(d: Draft): void {
     );
 }
 
+/** A node that has its configuration, and is not in the cluster. */
+function explainNode(d: Draft): void {
+  const { device, cluster, nowMs, settings } = d.o;
+  const { installed, token } = d.record;
+  if (device.status !== "active" || installed === null || cluster === null || cluster.node !== null) return;
+  const { workload, payload } = installed.class.class;
+  if (workload === "none" || payload === "none") return;
+  const name = nodeName(device, d.record);
+  const isOver = token !== null && token.deletedAtMs !== null && token.csr === null;
+  if (isOver)
+    d.condition(
+      "NodeMissing",
+      "token-over",
+      `no Node ${name} is in the cluster, and its bootstrap token ended before it asked for a certificate: it cannot join any more`,
+      installed.run,
+    );
+  else if (nowMs - installed.servedAtMs > settings.durations.joinMs)
+    d.condition(
+      "NodeMissing",
+      "not-joined",
+      `its configuration was served at ${isoTime(installed.servedAtMs)}, and no Node ${name} is in the cluster: look at the machine's console`,
+      installed.run,
+    );
+}
+
 /** A run that waits for a person, or did not do what it was for. */
 function explainRun(d: Draft, run: Run): void {
   const { name, kind, result } = run;
@@ -62,6 +91,14 @@ function explainRun(d: Draft, run: Run): void {
   const isAwaited = run.begunAtMs === null && run.verdictAtMs === null;
   if (isUnfinished(run) && isAwaited && !run.bootMode && !hasBmc(d.o))
     d.condition("NetbootByHand", "no-bmc", "the device has no BMC: netboot the machine", name);
+  const workflow = d.o.bootPlane?.workflows.find((w) => w.name === name);
+  if (isUnfinished(run) && workflow !== undefined && workflow.actions.length === 0 && workflow.problem !== "")
+    d.condition(
+      "RunWaits",
+      "not-rendered",
+      `Tinkerbell cannot render Template ${workflow.templateRef}: ${workflow.problem.slice(0, WORDS)}`,
+      name,
+    );
   // What a retirement stopped or came after is no more its owner's to ask for.
   if (kind === "retire" || d.o.device.status === "decommissioning") return;
   if (result !== "failed" && result !== "expired" && result !== "stopped" && result !== "no-verdict") return;
@@ -84,6 +121,7 @@ export function explain(d: Draft): void {
   const { attention, verdict, quarantine, run } = d.record;
   declared(d);
   if (run !== null) explainRun(d, run);
+  explainNode(d);
   if (attention !== null)
     d.recalled("MachineWaits", attention.code, `${attention.text}; ${onceMended(attention.about)}`, attention.about);
   if (verdict?.result === "fail") {

@@ -164,6 +164,18 @@ export const WORLDS: Readonly<Record<Pair, World>> = {
   "RunFailed/stopped": { record: { run: ended("stopped") } },
   "RunFailed/no-verdict": { record: { run: ended("no-verdict", { kind: "attest" }) } },
   "RunFailed/expired": { record: { run: ended("expired") } },
+  "RunWaits/not-rendered": {
+    record: { run: run() },
+    seen: { bootPlane: plane(workflow({ state: "", actions: [], problem: "template not found" })) },
+  },
+  "NodeMissing/not-joined": {
+    device: { status: "active" },
+    record: { installed, token },
+  },
+  "NodeMissing/token-over": {
+    device: { status: "active" },
+    record: { installed, token: { ...token, deletedAtMs: NOW } },
+  },
   "ConfigUnread/unread": unread,
   "NodeBootedHookOSAfterInstall/boot-order": { record: { ...unread.record, config: config({ hookosAgainAtMs: NOW }) } },
   "InstallConfigMissing/config-missing": { record: { config: config({ state: "removed", missingAtMs: NOW }) } },
