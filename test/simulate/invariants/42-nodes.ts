@@ -1,4 +1,4 @@
-import { CORDON_ANNOTATION, type NodeView, QUARANTINE_TAINT } from "../../../shared/fleet/cluster.ts";
+import { type NodeView, QUARANTINE_TAINT } from "../../../shared/fleet/cluster.ts";
 import type { Enabled } from "../ledger.ts";
 import type { Sim } from "../sim.ts";
 import type { Invariant } from "./_invariant.ts";
@@ -15,10 +15,9 @@ function isOver({ ledger }: Sim, { step, workflow }: Enabled): boolean {
   return isReplaced || leaves || isGone || ledger.lostSince(0, deviceId, "record", "records");
 }
 
-function isHeld({ unschedulable, taints, annotations }: NodeView): boolean {
-  return (
-    unschedulable && taints.some((t) => t.key === QUARANTINE_TAINT) && annotations[CORDON_ANNOTATION] !== undefined
-  );
+/** Cordoned, by fleetd or by a person before, and tainted. */
+function isHeld({ unschedulable, taints }: NodeView): boolean {
+  return unschedulable && taints.some((t) => t.key === QUARANTINE_TAINT);
 }
 
 /** A Node is its device's, whatever others are called: theirs alone deletes it, and nobody lets it go from quarantine. */
