@@ -6,7 +6,7 @@ import { nameOf, readPublic } from "../../shared/attest/keys.ts";
 import { type ConfirmClaims, confirmMessage } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
 import { signatureProblem } from "../../shared/attest/signature.ts";
-import { passForDevice } from "../../shared/engine/pass.ts";
+import { ownPass } from "../../shared/engine/own-pass.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import type { ReasonOf } from "../../shared/fleet/condition.ts";
 import type { Device } from "../../shared/fleet/device.ts";
@@ -24,8 +24,8 @@ import { mint } from "./mint.ts";
 import { protocolCode } from "./protocol-code.ts";
 import { confirmClaims, confirmRequest } from "./schema.ts";
 
-const LOCK_TRIES = 20;
-const LOCK_GAP_MS = 250;
+/** Five seconds: else the machine would lose a try to a pass that is at its device just now. */
+const PATIENCE = { tries: 20, gapMs: 250 };
 
 const leaf = (pem: string | null): Uint8Array | null => (pem === null ? null : (readCertificatePems(pem)[0] ?? null));
 
@@ -68,15 +68,6 @@ async function install(
   });
 }
 
-/** The device's own pass; one that is running at this device already is waited for, or the machine would lose a try. */
-async function admissionPass(deps: Deps, deviceId: number): ReturnType<typeof passForDevice> {
-  for (let tries = 1; ; tries++) {
-    const pass = await passForDevice(deps.world, deviceId, "confirm");
-    if (pass !== null || tries === LOCK_TRIES) return pass;
-    await deps.sleep(LOCK_GAP_MS);
-  }
-}
-
 const MOVED = "serial or approved EKs changed since evidence; attest again";
 
 /** POST /attest/v1/confirm: the LDevID key's signature in; admission, and an install code for this TPM, out. */
@@ -96,7 +87,7 @@ export async function confirm(deps: Deps, c: Context): Promise<Response> {
   const seen = lldpSeen(claims.lldp === null ? null : bytes(claims.lldp));
   const wiring = device.status === "planned" ? wiringFault(device, seen, world.settings.switchPort) : null;
   if (wiring !== null) return wait(deps, device, "switch-port-mismatch", wiring);
-  const pass = await admissionPass(deps, device.id);
+  const pass = await ownPass(deps, device.id, "confirm", PATIENCE);
   if (pass === null) return problem("run-preparing", "another pass is at this device; attest again");
   // What it observed is no ground for a code while a step of its plan is still to be done: it may be a withdrawal.
   if (pass.failed) return problem("run-preparing", "a step of this device's pass failed; attest again");

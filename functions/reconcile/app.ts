@@ -21,7 +21,8 @@ export function reconcileApp(deps: Deps): Hono {
     const device = (await inventory(deps.world)).find((d) => d.name === name);
     if (device === undefined) return problem("not-found", "no device of the fleet has that name");
     const done = await passForDevice(deps.world, device.id, "pass");
-    if (done === null) return problem("run-preparing", "another pass is at this device");
+    if (done === "locked") return problem("run-preparing", "another pass is at this device");
+    if (done === null) return problem("not-found", "no device of the fleet has that name any more");
     return c.json({ devices: 1, steps: done.steps, failed: done.failed ? 1 : 0, skipped: false });
   });
   app.all("/reconcile", notAllowed("POST"));

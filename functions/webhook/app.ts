@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import { passForDevice } from "../../shared/engine/pass.ts";
+import { ownPass } from "../../shared/engine/own-pass.ts";
 import { hookSignatureFits } from "../../shared/runtime/auth.ts";
 import { BODY_BYTES, readBytes } from "../../shared/runtime/body.ts";
 import type { AdminDeps } from "../../shared/runtime/deps.ts";
@@ -16,10 +16,25 @@ const hook = z.object({
   }),
 });
 
+/** Half a minute, as long as a lock: the timer's pass is not far by then. */
+const PATIENCE = { tries: 60, gapMs: 500 };
+
 /** POST /webhooks/netbox: an authenticated hint; the device's own pass follows after the answer. */
 export function webhookApp(deps: AdminDeps): Hono {
   const { world, log } = deps;
   const app = new Hono();
+  /** Devices whose hint waits for another's pass to end: it will read what a further hint is about. */
+  const waiting = new Set<number>();
+
+  async function follow(deviceId: number): Promise<void> {
+    if (waiting.has(deviceId)) return;
+    const sleep = (ms: number) => {
+      waiting.add(deviceId);
+      return deps.sleep(ms).finally(() => waiting.delete(deviceId));
+    };
+    await ownPass({ world, sleep }, deviceId, "pass", PATIENCE);
+  }
+
   app.onError(onError);
   app.post("/webhooks/netbox", async (c) => {
     // NetBox sends whole objects; a device with many fields passes 64 KiB.
@@ -36,7 +51,7 @@ export function webhookApp(deps: AdminDeps): Hono {
     const { object_type, data } = parsed.data;
     const deviceId = object_type === "dcim.device" ? data.id : data.device?.id;
     if (deviceId !== undefined)
-      passForDevice(world, deviceId, "pass").catch((error: unknown) =>
+      follow(deviceId).catch((error: unknown) =>
         log.error({ device: deviceId, error: (error as Error).message }, "pass after webhook failed"),
       );
     return c.json({ accepted: true }, 202);

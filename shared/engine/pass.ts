@@ -28,21 +28,22 @@ export interface PassReport {
   readonly skipped: boolean;
 }
 
-/** The pass for one device (webhook, POST /reconcile, admission): reads that device only. Null: locked or unknown. */
+/** The pass for one device (webhook, POST /reconcile, admission): reads that device only. Null: unknown. */
 export async function passForDevice(
   world: World,
   deviceId: number,
   trigger: Observed["trigger"],
-): Promise<Settled | null> {
-  return withDeviceLock(world, { id: deviceId }, async (keepLock) => {
+): Promise<Settled | "locked" | null> {
+  const done = await withDeviceLock(world, { id: deviceId }, async (keepLock) => {
     const context = {
       ...(await currentClasses(world)),
       trigger,
       wholeFleet: new WholeFleet(world),
     };
     const first = await lookAgain(world, deviceId, context);
-    return first === null ? null : settle(world, first, context, keepLock);
+    return { settled: first === null ? null : await settle(world, first, context, keepLock) };
   });
+  return done === null ? "locked" : done.settled;
 }
 
 /** Looks at a device, and acts under its lock where there is something to do. Null: locked, or gone meanwhile. */

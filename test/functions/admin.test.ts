@@ -92,6 +92,15 @@ describe("webhook", () => {
     expect(world.deps.world.netbox.row(7).lastUpdated).toBe(before);
   });
 
+  it("that meets another's pass at its device waits for its end, and further ones with it", async () => {
+    const { store } = world.deps.world;
+    expect(await store.lock("device:7", "another's pass", 30_000)).toBe(true);
+    for (let n = 0; n < 5; n++) expect((await send(JSON.stringify(hook()))).status).toBe(202);
+    expect(await passes()).toBe(false);
+    await store.unlock("device:7", "another's pass");
+    await expect.poll(passes, { timeout: 5_000 }).toBe(true);
+  });
+
   it.each([6, -6])("of %d minutes ago: 401", async (minutes) => {
     const timestamp = new Date(Date.now() - minutes * 60_000).toISOString();
     expect((await send(JSON.stringify(hook({ timestamp })))).status).toBe(401);

@@ -7,7 +7,7 @@ import { createNetBox } from "../../../shared/adapters/netbox/netbox.ts";
 import { createFiles } from "../../../shared/adapters/spire/files.ts";
 import { systemClock } from "../../../shared/adapters/system/clock.ts";
 import { systemEntropy } from "../../../shared/adapters/system/entropy.ts";
-import { pass, passForDevice } from "../../../shared/engine/pass.ts";
+import { type PassReport, pass, passForDevice } from "../../../shared/engine/pass.ts";
 import type { World } from "../../../shared/engine/world.ts";
 import { PortError } from "../../../shared/ports/error.ts";
 import { CLASSES, SETTINGS } from "../../scenarios/fixtures.ts";
@@ -62,8 +62,11 @@ await import("@kubernetes/client-node");
 const cpu = process.cpuUsage();
 const startedMs = performance.now();
 const look = order.look;
-const report =
-  typeof look === "number" ? { devices: 1, ...(await passForDevice(world, look, "pass")) } : await pass(world);
+async function tend(deviceId: number): Promise<Pick<PassReport, "devices" | "steps">> {
+  const settled = await passForDevice(world, deviceId, "pass");
+  return { devices: 1, steps: settled === null || settled === "locked" ? 0 : settled.steps };
+}
+const report = typeof look === "number" ? await tend(look) : await pass(world);
 const wallMs = performance.now() - startedMs;
 const { user, system } = process.cpuUsage(cpu);
 const storeCalls = Object.entries(made).reduce((sum, [name, n]) => sum + (name.startsWith("store.") ? n : 0), 0);
@@ -74,7 +77,7 @@ process.stdout.write(
     wallMs,
     maxRssMib: process.resourceUsage().maxRSS / 1024,
     looked: report.devices,
-    steps: report.steps ?? 0,
+    steps: report.steps,
     requests,
     storeCalls,
   })}\n`,
