@@ -75,7 +75,7 @@ function actionRequest(d: Draft): boolean {
         d.say(
           "info",
           "request-old",
-          `${asked.kind} was cleared: it is not newer than the last request carried out`,
+          `${asked.kind} was cleared: it was answered before, or is not newer than the last request carried out`,
           asked.id,
         );
       return false;

@@ -27,6 +27,10 @@ export const requests: Invariant = {
     const isReplaced = (e: ChangeEntry) =>
       e.atMs > entry.atMs && e.before?.desiredAction === desiredAction && e.after?.desiredAction !== desiredAction;
     if (owners.some(isReplaced)) return null;
+    // fleetd answered it before, and was judged for that then: somebody's old row brought it back.
+    const log = sim.netbox.log.get(id) ?? [];
+    const since = log.slice(0, log.indexOf(entry));
+    if (since.some((e) => e.before?.desiredAction === desiredAction && e.after?.desiredAction === null)) return null;
     const retired = sim.netbox.log.get(id)?.some((e) => e.atMs >= entry.atMs && e.after?.status === "decommissioning");
     if (status === "offline" && retired === true) return null;
     const group = (kind: string) => (kind === "attest" ? "attest" : kind === "retire" ? "retire" : "install");
