@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
-import { runSystem, type SystemReport, systems } from "./_common/systems.ts";
+import { installAll, runSystem, type SystemReport, systems } from "./_common/systems.ts";
 
 const USAGE = `usage: npm run test:peers -- [--report FILE] [--again MINUTES] [SYSTEM …]
   --again: a system that failed is run once more, if not more than so many minutes are over; both results are told
   SYSTEM: one of ${systems().join(", ")} (all of them without one)`;
 
-// Installs, starts, tests and stops the real peers, one after another. Exit: 0 all passed, 1 not so, 64 usage.
+// Installs the real peers, and starts, tests and stops them, one after another. Exit: 0 all passed, 1 not so, 64 usage.
 function options(): { wanted: readonly string[]; report: string | undefined; againMs: number } {
   try {
     const { values, positionals } = parseArgs({
@@ -34,13 +34,13 @@ const { wanted, report, againMs } = options();
 const begunMs = Date.now();
 const reports: SystemReport[] = [];
 const failedFirst: SystemReport[] = [];
-for (const name of wanted) {
-  let found = await runSystem(name);
+for (const [name, installed] of installAll(wanted)) {
+  let found = await runSystem(name, installed);
   if (found.failed > 0 && Date.now() - begunMs < againMs) {
     // Real systems have races of their own (README.md, Rufio's Jobs): a second failure is no chance.
     process.stdout.write(`== ${name}: ${found.failed} failed; once more\n`);
     failedFirst.push(found);
-    found = await runSystem(name);
+    for (const [again, end] of installAll([name])) found = await runSystem(again, end);
   }
   reports.push(found);
 }
@@ -60,5 +60,6 @@ const passed = sum((one) => one.passed);
 const failed = sum((one) => one.failed);
 if (report !== undefined)
   writeFileSync(report, `${JSON.stringify({ passed, failed, systems: reports, failedFirst }, null, 2)}\n`);
-process.stdout.write(`\npeers: ${passed} passed, ${failed} failed\n`);
+const minutes = ((Date.now() - begunMs) / 60_000).toFixed(1);
+process.stdout.write(`\npeers: ${passed} passed, ${failed} failed, in ${minutes} minutes\n`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);

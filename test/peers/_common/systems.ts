@@ -30,20 +30,47 @@ export function systems(): string[] {
   return [...FIRST.filter((name) => found.includes(name)), ...found.filter((name) => !FIRST.includes(name)).sort()];
 }
 
-/** Installs one system and runs its tests; what cannot be installed is one failure. */
-export async function runSystem(name: string): Promise<SystemReport> {
-  process.stdout.write(`== ${name}: install\n`);
-  const none = { name, installSeconds: 0, testSeconds: 0, peakMebibytes: 0, passed: 0 };
+/** How an installation ended: what is wrong, or null. */
+export interface Installed {
+  readonly seconds: number;
+  readonly fault: string | null;
+}
+
+/**
+ * Installs the systems one after another, without being waited for: the builders run at low priority beside the tests of
+ * the systems before theirs.
+ */
+export function installAll(names: readonly string[]): ReadonlyMap<string, Promise<Installed>> {
+  const ends = new Map<string, Promise<Installed>>();
+  let before: Promise<unknown> = Promise.resolve();
+  for (const name of names) {
+    const end = before.then(() => install(name));
+    ends.set(name, end);
+    before = end;
+  }
+  return ends;
+}
+
+async function install(name: string): Promise<Installed> {
   const begunMs = Date.now();
+  process.stdout.write(`== ${name}: install\n`);
+  let fault: string | null = null;
   try {
     await installSystem(name);
   } catch (error) {
-    process.stderr.write(`== ${name}: ${error instanceof Error ? error.message : "not installed"}\n`);
-    return { ...none, installSeconds: secondsSince(begunMs), failed: 1 };
+    fault = error instanceof Error ? error.message : "not installed";
+    process.stderr.write(`== ${name}: ${fault}\n`);
   }
-  const installSeconds = secondsSince(begunMs);
+  return { seconds: secondsSince(begunMs), fault };
+}
+
+/** Runs one system's tests once it is installed; what cannot be installed is one failure. */
+export async function runSystem(name: string, installed: Promise<Installed>): Promise<SystemReport> {
+  const { seconds, fault } = await installed;
+  const none = { name, installSeconds: seconds, testSeconds: 0, peakMebibytes: 0, passed: 0 };
+  if (fault !== null) return { ...none, failed: 1 };
   process.stdout.write(`== ${name}: tests\n`);
-  return { ...none, installSeconds, ...(await testSystem(name)) };
+  return { ...none, ...(await testSystem(name)) };
 }
 
 /** Calls every function of `<system>/install.ts` whose name begins with `install`; a system need not have the file. */
