@@ -2,11 +2,11 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { type RequestOptions, request } from "node:https";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { LabAuthority } from "../../infra/lab/kubernetes/authority.ts";
+import { freePorts } from "../../infra/lab/world/ports.ts";
 import { type Peers, startPeers } from "./attest/peers.ts";
 
 const TOKEN = randomBytes(32).toString("hex");
@@ -15,14 +15,6 @@ let env: Record<string, string>;
 let child: ChildProcess | null = null;
 const admins = new LabAuthority("Admins");
 const ports: number[] = [];
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 /** Starts functions/serve.ts; resolves with its exit code and words, or once it is ready. */
 function start(change: Record<string, string> = {}): Promise<{ ready: boolean; code: number | null; said: string }> {
@@ -74,7 +66,7 @@ beforeAll(async () => {
   mkdirSync(join(peers.folder, "profiles"));
   for (const [name, json] of Object.entries(peers.policy.profiles)) file(`profiles/${name}.json`, JSON.stringify(json));
   const server = new LabAuthority("TLS").serverIdentity();
-  for (let n = 0; n < 3; n++) ports.push(await freePort());
+  ports.push(...(await freePorts(3)));
   const tls = { CERT: file("tls.crt", server.certificate), KEY: file("tls.key", server.key) };
   env = {
     PATH: process.env.PATH ?? "",

@@ -1,21 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe } from "vitest";
+import { freePort } from "../../infra/lab/world/ports.ts";
 import { startWorkerd } from "../../wrangler-local/start.ts";
 import { attestBlackBox } from "../functions/attest/black-box.ts";
 import type { Host } from "../functions/attest/box.ts";
 import { type Peers, SESSION_MS } from "../functions/attest/peers.ts";
-
-/** A port that the kernel holds free just now: workerd takes a number. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 async function startOnWorkerd(peers: Peers): Promise<Host> {
   const folder = mkdtempSync(join(tmpdir(), "fleetd-workerd-"));

@@ -1,6 +1,6 @@
 import type { Material } from "./material.ts";
 import type { LabPaths } from "./paths.ts";
-import { freePorts } from "./ports.ts";
+import { freePort } from "./ports.ts";
 import type { LabProcess, ProcessOptions } from "./process.ts";
 import type { Found } from "./tools.ts";
 
@@ -94,7 +94,7 @@ export const labPeers: Peers = {
 };
 
 async function startRedis(input: PeersInput, program: string): Promise<string> {
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   // redis-server has no ready line of ours: a shell says it once the port answers.
   const script = `"$0" --port "$1" --bind 127.0.0.1 --save "" --appendonly no --daemonize no --loglevel warning & pid=$!
 trap 'kill $pid 2>/dev/null; wait $pid; exit 0' TERM INT

@@ -20,3 +20,9 @@ export async function freePorts(count: number): Promise<number[]> {
   }
   return ports;
 }
+
+/** One of them. */
+export async function freePort(): Promise<number> {
+  const [port = 0] = await freePorts(1);
+  return port;
+}

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface RunOptions {
@@ -129,23 +128,6 @@ export async function untilReady(
 /** Stops all, last started first, each whatever the others do. */
 export async function stopAll(peers: readonly PeerProcess[]): Promise<void> {
   for (const peer of [...peers].reverse()) await peer.stop();
-}
-
-const FIRST_PORT = 10_000;
-const PORTS = 22_000;
-
-/** A free TCP port of loopback below 32768: above it an outgoing connection may take the number before the server does. */
-export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < 100; tries++) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    const free = await new Promise<boolean>((resolve) => {
-      const server = createServer()
-        .once("error", () => resolve(false))
-        .listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
-  throw new Error("no free port of loopback was found");
 }
 
 /** `setpriv` (util-linux) sets the parent-death signal after it changed the account: the other way round clears it. */

@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LabAuthority } from "../../../infra/lab/kubernetes/authority.ts";
 import { clientOf } from "../../../infra/lab/kubernetes/client.ts";
-import { freePort, type PeerProcess, startProcess, stopAll, untilReady } from "../_common/process.ts";
+import { freePort } from "../../../infra/lab/world/ports.ts";
+import { type PeerProcess, startProcess, stopAll, untilReady } from "../_common/process.ts";
 import { installKubernetes } from "./install.ts";
 
 /** Controllers of a cluster that nodes join; pods, nodes and services are nobody's here. */

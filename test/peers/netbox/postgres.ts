@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { freePort, type PeerProcess, run, startProcess, untilReady } from "../_common/process.ts";
+import { freePort } from "../../../infra/lab/world/ports.ts";
+import { type PeerProcess, run, startProcess, untilReady } from "../_common/process.ts";
 
 /** A PostgreSQL of its own on loopback, durability off, with a database `netbox` of the account `netbox`. */
 export interface Postgres {

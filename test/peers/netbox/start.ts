@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { freePort, type PeerProcess, run, startProcess, stopAll, untilReady } from "../_common/process.ts";
+import { freePort } from "../../../infra/lab/world/ports.ts";
+import { type PeerProcess, run, startProcess, stopAll, untilReady } from "../_common/process.ts";
 import type { RedisPeer } from "../redis/start.ts";
 import { startGround } from "./database.ts";
 import { DUMP } from "./dump.ts";

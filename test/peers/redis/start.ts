@@ -1,6 +1,7 @@
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { freePort, type PeerProcess, startProcess, untilReady } from "../_common/process.ts";
+import { freePort } from "../../../infra/lab/world/ports.ts";
+import { type PeerProcess, startProcess, untilReady } from "../_common/process.ts";
 
 /** A Redis or Valkey on a TCP port of loopback, without persistence unless asked for. */
 export interface RedisPeer {

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, type PeerProcess, run, startProcess, untilReady } from "../_common/process.ts";
+import { freePort } from "../../../infra/lab/world/ports.ts";
+import { type PeerProcess, run, startProcess, untilReady } from "../_common/process.ts";
 import { installSpire } from "./install.ts";
 
 export const TRUST_DOMAIN = "lab.example";

@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { freePort, type PeerProcess, startProcess, untilReady } from "../_common/process.ts";
+import { freePort } from "../../../infra/lab/world/ports.ts";
+import { type PeerProcess, startProcess, untilReady } from "../_common/process.ts";
 import { type AgentDoor, openAgentDoor } from "./agent-door.ts";
 import { installTinkerbell } from "./install.ts";
 
