@@ -99,8 +99,8 @@ export class Ledger {
   /** Hashes of codes as records named them, oldest first, by device; the step of the newest of all. */
   readonly codeHashes = new Map<number, string[]>();
   newestCodeStep = 0;
-  /** Lines of the journal by device and mark: whether their writer still held its lock. */
-  readonly marks = new Map<string, { readonly held: boolean; readonly sinceMs: number }>();
+  /** Lines of the journal by device and mark: whether their writer still held its lock, and how many the device had by then. */
+  readonly marks = new Map<string, { readonly held: boolean; readonly sinceMs: number; readonly lines: number }>();
   /** Texts that fleetd wrote anywhere, since they were searched last. */
   texts: string[] = [];
   /** Every owner's entry of the change log, by device: a restored NetBox forgets some. */

@@ -3,6 +3,8 @@ import { recordOf } from "./truth.ts";
 
 /** How far the clock of a process may be ahead when it dates a line. */
 const SKEW_MS = 3_600_000;
+/** Lines of a device that its record remembers at least. */
+const REMEMBERED_LINES = 60;
 const MARK = /\[fleetd [0-9a-f]+\]$/;
 
 /** Each condition is journaled once a run or request, and no line is lost. */
@@ -25,8 +27,11 @@ export const journal: Invariant = {
     const before = ledger.marks.get(key);
     // A lock that the store did not give, or one or a record that was lost while either of the two worked makes them two at once.
     const sinceMs = event.by.startedAtMs;
-    ledger.marks.set(key, { held, sinceMs });
+    const lines = sim.netbox.journal.filter((line) => line.deviceId === event.line.deviceId).length;
+    ledger.marks.set(key, { held, sinceMs, lines });
     if (before === undefined || !held || !before.held) return null;
+    // So long after, what is of no run or request happened anew.
+    if (lines - before.lines > REMEMBERED_LINES) return null;
     if (
       ledger.lostSince(Math.min(before.sinceMs, sinceMs), event.line.deviceId, "record", "records", "netbox", "store")
     )
