@@ -16,10 +16,12 @@ let child: ChildProcess | null = null;
 const admins = new LabAuthority("Admins");
 const ports: number[] = [];
 
-/** Starts functions/serve.ts; resolves with its exit code and words, or once it is ready. */
-function start(change: Record<string, string> = {}): Promise<{ ready: boolean; code: number | null; said: string }> {
+/** Starts functions/serve.ts; resolves with its exit code and words, or once it is ready and has said what is waited for. */
+function start(
+  change: Record<string, string> = {},
+  says = "",
+): Promise<{ ready: boolean; code: number | null; said: string }> {
   const folder = fileURLToPath(new URL("../..", import.meta.url));
-  // One pipe for both, so that what was logged before "ready" is read before it.
   const command = ["-c", 'exec "$0" functions/serve.ts 2>&1', process.execPath];
   const started = spawn("/bin/sh", command, { cwd: folder, env: { ...env, ...change } });
   child = started;
@@ -27,7 +29,8 @@ function start(change: Record<string, string> = {}): Promise<{ ready: boolean; c
   return new Promise((resolve) => {
     started.stdout.on("data", (part: Buffer) => {
       said += part;
-      if (/^ready$/m.test(said)) resolve({ ready: true, code: null, said });
+      // The log is written beside the work: its last lines may come after "ready".
+      if (/^ready$/m.test(said) && said.includes(says)) resolve({ ready: true, code: null, said });
     });
     started.once("close", (code) => resolve({ ready: false, code, said }));
   });
@@ -124,7 +127,7 @@ it("the issuer at the start: a broken bundle and an older issuer as admin CA are
   const { FLEET_CA_KEY_FILE: _, ...keyless } = env;
   const kept = env;
   env = { ...keyless, FLEET_CA_SIGNER: "command", FLEET_CA_COMMAND: '["sh", "-c", "echo no token >&2; exit 4"]' };
-  const away = await start();
+  const away = await start({}, "no certificates can be issued");
   env = kept;
   expect(away).toMatchObject({
     ready: true,
@@ -162,7 +165,7 @@ it("warns at the start of loose files and one-sided profiles, and says which iss
   chmodSync(loose, 0o644);
   for (const [name, path] of Object.entries(env))
     if (name.endsWith("_FILE") && existsSync(path)) chmodSync(path, 0o600);
-  const { ready, said } = await start({ FLEET_ADMIN_TOKEN_FILE: loose });
+  const { ready, said } = await start({ FLEET_ADMIN_TOKEN_FILE: loose }, "certificates are issued by");
   child?.kill("SIGKILL");
   expect(ready).toBe(true);
   expect(said).toContain(`FLEET_ADMIN_TOKEN_FILE: ${loose} has mode 0644: everybody on this machine may use it`);
