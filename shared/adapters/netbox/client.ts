@@ -46,7 +46,7 @@ export function authorization(token: string): string {
   return `${bare.startsWith("nbt_") ? "Bearer" : "Token"} ${bare}`;
 }
 
-/** A small client: plain fetch, one deadline a request, closed errors. A write is never repeated here. */
+/** A small client: plain fetch, one deadline a request, closed errors. Only what does no more the second time is repeated. */
 export function createClient(connection: NetBoxConnection): NetBoxClient {
   const base = connection.url.replace(/\/+$/, "");
   const headers = { authorization: authorization(connection.token), accept: "application/json" };
@@ -64,8 +64,10 @@ export function createClient(connection: NetBoxConnection): NetBoxClient {
   async function call(path: string, init: RequestInit): Promise<unknown> {
     const what = `${init.method ?? "GET"} ${path.split("?")[0]}`;
     const answer = await once(path, init).catch((first: unknown) => {
-      // gunicorn closes idle connections after 2 s; only a read may be sent again without reading first.
-      if (init.method === undefined && closedByPeer(first)) return once(path, init);
+      // gunicorn closes idle connections after 2 s. Reads may be sent again, and what is under If-Match: if it was done,
+      // the row has moved, and the second one is refused.
+      const isRepeatable = init.method === undefined || new Headers(init.headers).has("if-match");
+      if (isRepeatable && closedByPeer(first)) return once(path, init);
       throw first;
     });
     return judge(what, answer.response, answer.text);
