@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { recordedIdentity } from "../../shared/attest/node-certificate.ts";
-import { conflictOf, inventory } from "../../shared/engine/inventory.ts";
+import { installConflictOf, inventory } from "../../shared/engine/inventory.ts";
 import { currentClasses } from "../../shared/engine/observe.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import { approvedDigests } from "../../shared/fleet/binding.ts";
@@ -20,13 +20,14 @@ export async function adopt(deps: Deps, c: Context, name: string): Promise<Respo
   const { world } = deps;
   const shown = shownCertificates(body.value.certificates);
   if (typeof shown === "string") return problem("bad-request", `certificates: ${shown}`, { field: "certificates" });
-  const listed = (await inventory(world)).find((d) => d.name === name);
+  const devices = await inventory(world);
+  const listed = devices.find((d) => d.name === name);
   const device = listed === undefined ? null : await world.netbox.device(listed.id);
   if (device === null || device.name !== name) return problem("not-found", "no device of the fleet has that name");
   const approvedEks = approvedDigests(device.approvedEks);
   const unfit =
     adoptionWait(device, (await world.policy.current()).ekPins) ??
-    conflictWait(device, await conflictOf(world, device.id));
+    conflictWait(device, await installConflictOf(world, device.id, devices));
   if (unfit !== null) return problem(unfit.code, unfit.detail);
   const { classes, classInputs } = await currentClasses(world);
   const now = freezeClass(device.fleetClass, classes, classInputs);

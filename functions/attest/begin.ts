@@ -8,7 +8,7 @@ import { profileNamed, quoteAsked } from "../../shared/attest/profile-named.ts";
 import type { EvidenceClaims } from "../../shared/attest/session.ts";
 import { sessionKey } from "../../shared/attest/session-key.ts";
 import type { Refusal } from "../../shared/attest/verdict.ts";
-import { bound, conflictOf, inventory } from "../../shared/engine/inventory.ts";
+import { bindingsOf, installConflictOf, inventory } from "../../shared/engine/inventory.ts";
 import { parseRecord } from "../../shared/engine/records.ts";
 import { approvedDigests, outsidePins } from "../../shared/fleet/binding.ts";
 import { isSerial, isUuid } from "../../shared/fleet/conflicts.ts";
@@ -40,13 +40,13 @@ async function findDevice(deps: Deps, serial: string, uuid: string): Promise<Fou
   if (device === undefined)
     return no("unknown-serial", `no device of the fleet has serial ${serial}: declare it in NetBox`);
   if (live.length > 1) return no("ambiguous-serial", `${live.length} devices have serial ${serial}: correct NetBox`);
-  const conflict = await conflictOf(deps.world, device.id, devices);
+  const conflict = await installConflictOf(deps.world, device.id, devices);
   if (conflict !== null) return no("inventory-conflict", `${device.name} ${conflict}: correct NetBox`);
   if (!isExpected(device.status)) return no("not-expected", `${device.name} is ${device.status}: set it planned first`);
   const holders = await deps.world.records.byUuid(uuid);
   // A record outlives its device, and a board the row it was in; one that moved on to another row is that row's.
   const others = devices.filter((d) => d.id !== device.id && d.status !== "offline");
-  const known = bound(others, new Map(holders.map((r) => [r.deviceId, parseRecord(r)])));
+  const known = bindingsOf(others, new Map(holders.map((r) => [r.deviceId, parseRecord(r)])));
   if ([...known.values()].some((one) => one.uuid === uuid))
     return no("uuid-conflict", `another device has UUID ${uuid}`);
   const own = await deps.world.records.get(device.id);

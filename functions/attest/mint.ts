@@ -117,14 +117,20 @@ async function mintAlone(deps: Deps, device: Device, run: Run, claims: ConfirmCl
       code: "run-preparing",
       detail: "its certificates are for an hour, not for a node; attest again",
     };
+  const named = installedAs({ identity })?.name ?? device.name;
+  if (named !== device.name)
+    return {
+      ok: false,
+      code: "run-preparing",
+      detail: `its certificates name ${named}, and the device is ${device.name} by now; attest again`,
+    };
   const token = renderer.needsToken(cls) ? { id: tokenText(random, 6), secret: tokenText(random, 16) } : null;
   const { talosSecrets } = await world.policy.current();
   const near = nearestGateway(device.address, await world.netbox.gatewaysOf(device.address));
   if (!near.ok) return { ok: false, code: "pin-incomplete", detail: near.reason };
   const rendered = renderer.render({
     class: cls,
-    // The name that its certificates say: NetBox may have another since.
-    name: installedAs({ identity })?.name ?? device.name,
+    name: device.name,
     serial: run.serial,
     uuid: claims.uuid,
     disk,

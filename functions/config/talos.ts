@@ -2,9 +2,11 @@ import type { Context } from "hono";
 import { sameText } from "../../shared/attest/activation.ts";
 import { isCodeShaped } from "../../shared/attest/code.ts";
 import { codeHash } from "../../shared/attest/seal.ts";
+import { othersInstalledAs } from "../../shared/engine/inventory.ts";
 import { parseRecord, updateRecord } from "../../shared/engine/records.ts";
 import { isUuid } from "../../shared/fleet/conflicts.ts";
-import { configAccess, noteOf } from "../../shared/fleet/plan/config-access.ts";
+import { configAccess, configuredName, noteOf, READING } from "../../shared/fleet/plan/config-access.ts";
+import { withAttention } from "../../shared/fleet/plan/quarantine.ts";
 import type { DeviceRecord } from "../../shared/fleet/record.ts";
 import type { Deps } from "../../shared/runtime/deps.ts";
 import type { RateLimit } from "../../shared/runtime/limits.ts";
@@ -60,7 +62,15 @@ export async function getConfig(deps: Deps, c: Context, failures: Failures): Pro
   const device = await world.netbox.device(record.deviceId);
   if (device === null) return refuse(c, "inventory-unavailable", "try again");
   const access = configAccess(record, device, config, peer);
-  if (access.answer === "serve") return serveOnce(deps, c, { device, config, uuid, code, peer });
+  if (access.answer === "serve") {
+    const name = configuredName(device, record);
+    const others = await othersInstalledAs(world, device.id, name);
+    if (others === null) return serveOnce(deps, c, { device, config, uuid, code, peer });
+    // Renamed since it was minted, and the name was given away: two nodes would bear it, and one would lose its CSRs.
+    const detail = `its configuration is for a node ${name}, and ${others} was installed as that: correct NetBox`;
+    await updateRecord(world, device, (r) => withAttention(r, "inventory-conflict", detail, READING, nowMs));
+    return refuse(c, "inventory-conflict", detail);
+  }
   const note = noteOf(access.code, config.codeHash, nowMs);
   if (note !== null) await updateRecord(world, device, note);
   return refuse(c, access.code, DETAILS[access.code]);

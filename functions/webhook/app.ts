@@ -16,8 +16,8 @@ const hook = z.object({
   }),
 });
 
-/** Half a minute, as long as a lock: the timer's pass is not far by then. */
-const PATIENCE = { tries: 60, gapMs: 500 };
+/** A little longer than a lock whose holder died lasts; the timer's pass is not far by then. */
+const PATIENCE = { tries: 64, gapMs: 500 };
 
 /** POST /webhooks/netbox: an authenticated hint; the device's own pass follows after the answer. */
 export function webhookApp(deps: AdminDeps): Hono {

@@ -1,7 +1,7 @@
 import { boundUuid } from "../fleet/binding.ts";
-import { type Bound, conflictIn, type InventoryIndex, inventoryIndex } from "../fleet/conflicts.ts";
+import { type Bound, conflictIn, type InventoryIndex, installConflictIn, inventoryIndex } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
-import { installedAs } from "../fleet/installed-name.ts";
+import { nodeOf } from "../fleet/installed-name.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import { parseRecord } from "./records.ts";
 import { seen } from "./seen.ts";
@@ -23,35 +23,64 @@ export interface Indexed {
   readonly index: InventoryIndex;
 }
 
-/** The index with what the records say: who else has the UUID, or a Node of the device's name, is looked up there. */
+/** The index with what the records say: who else has the UUID, or a Node of the name, is looked up there. */
 export async function indexFor(
   { records }: Pick<World, "records">,
   { devices, index }: Indexed,
-  { id, name }: Pick<Device, "id" | "name">,
-  uuid: string | null,
+  deviceId: number,
+  { uuid, nodeName }: { readonly uuid: string | null; readonly nodeName: string },
 ): Promise<InventoryIndex> {
-  const found = [...(uuid === null ? [] : await records.byUuid(uuid)), ...(await records.byNode(name))];
-  const others = found.filter((one) => one.deviceId !== id);
+  const found = [...(uuid === null ? [] : await records.byUuid(uuid)), ...(await records.byNode(nodeName))];
+  const others = found.filter((one) => one.deviceId !== deviceId);
   if (others.length === 0) return index;
-  return inventoryIndex(
-    devices,
-    bound(devices, new Map(others.map((one) => [one.deviceId, parseRecord(one)] as const))),
-  );
+  const read = new Map(others.map((one) => [one.deviceId, parseRecord(one)] as const));
+  return inventoryIndex(devices, bindingsOf(devices, read));
+}
+
+type Judge = typeof conflictIn;
+
+async function judged(
+  world: World,
+  deviceId: number,
+  devices: readonly Device[],
+  judge: Judge,
+): Promise<string | null> {
+  const device = devices.find((one) => one.id === deviceId);
+  if (device === undefined) return null;
+  const stored = await world.records.get(deviceId);
+  const uuid = stored === null ? null : boundUuid(device, parseRecord(stored));
+  const known = { devices, index: inventoryIndex(devices, new Map()) };
+  return judge(await indexFor(world, known, deviceId, { uuid, nodeName: device.name }), device, uuid);
 }
 
 /** What the device shares with another of the fleet, or null. */
-export async function conflictOf(world: World, deviceId: number, devices?: readonly Device[]): Promise<string | null> {
-  const stored = await world.records.get(deviceId);
-  const all = devices ?? (await inventory(world));
-  const device = all.find((one) => one.id === deviceId);
-  if (device === undefined) return null;
-  const uuid = stored === null ? null : boundUuid(device, parseRecord(stored));
-  const index = await indexFor(world, { devices: all, index: inventoryIndex(all, new Map()) }, device, uuid);
-  return conflictIn(index, device, uuid);
+export async function conflictOf(world: World, deviceId: number, devices: readonly Device[]): Promise<string | null> {
+  return judged(world, deviceId, devices, conflictIn);
+}
+
+/** The same for who is to be installed, or to be another's node: a Node that has its name counts, too. */
+export async function installConflictOf(
+  world: World,
+  deviceId: number,
+  devices: readonly Device[],
+): Promise<string | null> {
+  return judged(world, deviceId, devices, installConflictIn);
+}
+
+/** Other devices whose Node has the name, in words, or null; offline ones have none. The store is not asked. */
+export async function othersInstalledAs(
+  { records, netbox }: Pick<World, "records" | "netbox">,
+  deviceId: number,
+  name: string,
+): Promise<string | null> {
+  const others = (await records.byNode(name)).map((one) => one.deviceId).filter((id) => id !== deviceId);
+  const rows = others.length === 0 ? [] : await netbox.devices(others);
+  const live = rows.filter((row) => row.status !== "offline");
+  return live.length === 0 ? null : live.map((row) => `${row.name} (device ${row.id})`).join(", ");
 }
 
 /** Device id → what its record binds; without those whose record binds nothing. */
-export function bound(
+export function bindingsOf(
   devices: readonly Device[],
   records: ReadonlyMap<number, DeviceRecord>,
 ): ReadonlyMap<number, Bound> {
@@ -60,7 +89,7 @@ export function bound(
       const record = records.get(device.id);
       if (record === undefined) return [];
       const uuid = boundUuid(device, record);
-      const node = installedAs(record)?.name ?? null;
+      const node = nodeOf(record);
       return uuid === null && node === null ? [] : [[device.id, { uuid, node }] as const];
     }),
   );

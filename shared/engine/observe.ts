@@ -2,9 +2,10 @@ import { type ClassInputs, type ClassTable, classInputsSchema, classTableSchema 
 import { TOKEN_GROUP } from "../fleet/cluster.ts";
 import type { Device } from "../fleet/device.ts";
 import type { FleetRecord } from "../fleet/fleet-record.ts";
-import { isOwnNode, nodeName } from "../fleet/installed-name.ts";
+import { nodeName } from "../fleet/installed-name.ts";
 import { templateOf } from "../fleet/manifests/workflow.ts";
 import type { Observed, SeenCluster } from "../fleet/observed.ts";
+import { concernsNode } from "../fleet/plan/cordon.ts";
 import { isOrphan } from "../fleet/plan/orphan.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import { asksForRun, keptChanges, needsChanges } from "../fleet/request.ts";
@@ -43,8 +44,9 @@ export interface LookContext extends Classes {
 export interface Look {
   readonly observed: Observed;
   readonly resourceVersion: string | null;
-  /** As its stored record says it. */
+  /** As its stored record's labels say it. */
   readonly open: boolean;
+  readonly node: string | null;
 }
 
 /** The cluster as one device needs it. @throws PortError */
@@ -99,10 +101,7 @@ export async function observeDevice(
     adopts || needsChanges(device, record)
       ? await seen(world, device.name, () => world.netbox.changes(device.id))
       : keptChanges(device, record);
-  const { run, retire } = record;
-  const isRetiring = retire !== null && retire.offlineAtMs === null;
-  const isNamed = cluster !== null && (cluster.node !== null || cluster.csrs.length > 0);
-  const takesNode = isRetiring && isNamed && !isOwnNode(record, cluster.node);
+  const { run } = record;
   const rendered = bootPlane?.workflows.some((w) => w.name === run?.name && w.actions.length > 0) ?? false;
   const template =
     run !== null && run.phase !== "ended" && !run.actionsChecked && rendered
@@ -114,7 +113,7 @@ export async function observeDevice(
     trigger: context.trigger,
     device,
     conflict: asksForRun(device, record, context.trigger) ? await context.wholeFleet.conflictOf(device, record) : null,
-    namesakes: takesNode ? await context.wholeFleet.namesakesOf(device) : null,
+    othersNode: concernsNode(record, cluster) ? await context.wholeFleet.othersNodeOf(device, record) : null,
     changes,
     record,
     fleet,
@@ -130,8 +129,8 @@ export async function observeDevice(
 export async function lookAgain(world: World, deviceId: number, context: LookContext): Promise<Look | null> {
   const device = await world.netbox.device(deviceId);
   if (device === null) return null;
-  const { record, resourceVersion, open } = await loadRecord(world.records, device);
+  const { record, resourceVersion, open, node } = await loadRecord(world.records, device);
   const { fleet } = await loadFleet(world);
   const observed = await observeDevice(world, device, record, fleet, context, null);
-  return { observed, resourceVersion, open };
+  return { observed, resourceVersion, open, node };
 }

@@ -120,6 +120,7 @@ async function tendAll(
             observed: await observeDevice(world, device, record, round.fleet, context, bulk),
             resourceVersion: stored?.resourceVersion ?? null,
             open: stored?.open ?? false,
+            node: stored?.node ?? null,
           };
     const done = await untroubled(world, device, () => tend(world, device, look, context));
     if (done === "failed" || done?.failed === true) {

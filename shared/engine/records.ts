@@ -16,8 +16,9 @@ const WRITE_TRIES = 6;
 export interface Loaded {
   readonly record: DeviceRecord;
   readonly resourceVersion: string | null;
-  /** A pass has to look at the device. */
+  /** Its labels: a pass has to look at the device; the name that its Node was installed with. */
   readonly open: boolean;
+  readonly node: string | null;
 }
 
 function jsonOf(text: string): unknown {
@@ -56,11 +57,17 @@ export async function recordsOf(
   return records;
 }
 
+/** The record's label of that kind: a certificate of another issuer may name what no device can be called, and no label hold. */
+export function nodeLabel(record: DeviceRecord): string | null {
+  const name = installedAs(record)?.name ?? "";
+  return isName(name) ? name : null;
+}
+
 export async function loadRecord(records: RecordsPort, device: Pick<Device, "id" | "name">): Promise<Loaded> {
   const stored = await records.get(device.id);
   return stored === null
-    ? { record: newRecord(device.id, device.name), resourceVersion: null, open: false }
-    : { record: parseRecord(stored), resourceVersion: stored.resourceVersion, open: stored.open };
+    ? { record: newRecord(device.id, device.name), resourceVersion: null, open: false, node: null }
+    : { ...stored, record: parseRecord(stored) };
 }
 
 /** `open`: whether a pass has to look at the device; all but a pass that has just looked says so. */
@@ -71,11 +78,9 @@ export async function storeRecord(
   open = true,
 ): Promise<Loaded> {
   const { deviceId, name, uuid } = record;
-  const installed = installedAs(record)?.name ?? "";
-  // A certificate of another issuer may name what no device can be called, and no label can hold.
-  const node = isName(installed) ? installed : null;
+  const node = nodeLabel(record);
   const stored = await records.put({ deviceId, name, uuid, node, open, text: JSON.stringify(record) }, resourceVersion);
-  return { record, resourceVersion: stored.resourceVersion, open };
+  return { record, resourceVersion: stored.resourceVersion, open, node };
 }
 
 /**

@@ -6,7 +6,7 @@ import { startsRun } from "../fleet/step.ts";
 import { isPortError } from "../ports/error.ts";
 import { applySteps } from "./apply/index.ts";
 import { type Look, type LookContext, lookAgain } from "./observe.ts";
-import { storeRecord } from "./records.ts";
+import { nodeLabel, storeRecord } from "./records.ts";
 import type { World } from "./world.ts";
 
 /** One device may take so many looks in a row before the next pass goes on with it. */
@@ -21,12 +21,12 @@ export interface Settled {
 }
 
 /**
- * A device with nothing to do: where it rests its record says so, and passes between walks leave it alone. One that does
- * not and lost its label is opened: an older fleetd wrote none, and a person may take it away.
+ * A device with nothing to do: where it rests its record says so, and passes between walks leave it alone. Labels that
+ * are not what the record says are written anew: an older fleetd wrote none, and a person may take them away.
  */
-export async function rest(world: World, { observed, resourceVersion, open }: Look): Promise<void> {
+export async function rest(world: World, { observed, resourceVersion, open, node }: Look): Promise<void> {
   const isWanted = isOpen(observed.record) || (open && isBlind(observed));
-  if (resourceVersion === null || open === isWanted) return;
+  if (resourceVersion === null || (open === isWanted && node === nodeLabel(observed.record))) return;
   try {
     await storeRecord(world.records, observed.record, resourceVersion, isWanted);
   } catch (error) {

@@ -1,10 +1,11 @@
 import { boundUuid } from "../fleet/binding.ts";
-import { conflictIn, type InventoryIndex, inventoryIndex, namesakesIn } from "../fleet/conflicts.ts";
+import { type InventoryIndex, installConflictIn, inventoryIndex, othersNodeIn } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
+import { nodeName, nodeOf } from "../fleet/installed-name.ts";
 import { isEarlier, isoTime } from "../fleet/moment.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import { newestOf } from "../fleet/walk.ts";
-import { bound, type Indexed, indexFor, inventory } from "./inventory.ts";
+import { bindingsOf, type Indexed, indexFor, inventory } from "./inventory.ts";
 import type { World } from "./world.ts";
 
 interface Known extends Indexed {
@@ -30,7 +31,7 @@ export class WholeFleet {
 
   /** Takes what a walk has read, so that nothing is read twice. */
   know(devices: readonly Device[], records: ReadonlyMap<number, DeviceRecord>, readAtMs: number): void {
-    const index = inventoryIndex(devices, bound(devices, records));
+    const index = inventoryIndex(devices, bindingsOf(devices, records));
     this.#known = { devices, index, readAtMs, answeredAtMs: readAtMs, isWhole: true };
   }
 
@@ -65,20 +66,23 @@ export class WholeFleet {
     this.#set(await netbox.devices(), readAtMs);
   }
 
-  /** What the device shares with another, or null. A copy of some seconds will do for saying so. @throws PortError */
+  /** What is in the way of a run of the device, or null. A copy of some seconds will do for saying so. @throws PortError */
   async conflictOf(device: Device, record: DeviceRecord): Promise<string | null> {
     const uuid = boundUuid(device, record);
-    return conflictIn(await this.#indexFor(device, uuid), device, uuid);
+    return installConflictIn(await this.#indexFor(device.id, uuid, device.name), device, uuid);
   }
 
-  /** Other devices with the device's name, or with a Node of it, or null. @throws PortError */
-  async namesakesOf(device: Device): Promise<string | null> {
-    return namesakesIn(await this.#indexFor(device, null), device);
+  /** Whose the Node of the device's name rather is, or null. @throws PortError */
+  async othersNodeOf(device: Device, record: DeviceRecord): Promise<string | null> {
+    const name = nodeName(device, record);
+    const hasLeft = device.status === "offline" && (record.retire === null || record.retire.offlineAtMs !== null);
+    const index = await this.#indexFor(device.id, null, name);
+    return othersNodeIn(index, { id: device.id, name, own: nodeOf(record), hasLeft });
   }
 
-  async #indexFor(device: Device, uuid: string | null): Promise<InventoryIndex> {
+  async #indexFor(deviceId: number, uuid: string | null, nodeName: string): Promise<InventoryIndex> {
     const known = this.#known ?? this.#set(await inventory(this.#world), null);
-    return known.isWhole ? known.index : indexFor(this.#world, known, device, uuid);
+    return known.isWhole ? known.index : indexFor(this.#world, known, deviceId, { uuid, nodeName });
   }
 
   #set(devices: readonly Device[], readAtMs: number | null): Known {

@@ -12,8 +12,8 @@ export interface NodePatch {
   readonly unschedulable: boolean;
   /** fleetd's own quarantine taint: there, or not. Other taints stay. */
   readonly quarantineTaint: boolean;
-  /** Value of the annotation fleetd.dev/cordon: why, and for which device; null removes it. */
-  readonly cordon: string | null;
+  /** Value of the annotation fleetd.dev/cordon: why fleetd cordoned; null removes it. */
+  readonly cordonReason: string | null;
 }
 
 export interface PodView {

@@ -1,3 +1,4 @@
+import type { NodeOf } from "./conflicts.ts";
 import type { Device } from "./device.ts";
 import type { DeviceRecord } from "./record.ts";
 
@@ -29,6 +30,13 @@ export function nodeNameIn(commonName: string): string | null {
 /** The name of the device's Node: the one that it was installed with, until the next provision. */
 export function nodeName(device: Pick<Device, "name">, record: Pick<DeviceRecord, "identity">): string {
   return installedAs(record)?.name ?? device.name;
+}
+
+/** The Node that the device was installed as, and when its configuration was served; null where it was not, as far as is known. */
+export function nodeOf(record: Pick<DeviceRecord, "identity" | "installed">): NodeOf | null {
+  const name = installedAs(record)?.name;
+  if (name === undefined) return null;
+  return { name, servedAtMs: record.installed?.servedAtMs ?? record.identity?.issuedAtMs ?? 0 };
 }
 
 /** True for a Node that is the device's by what fleetd did with it: its name alone may be another device's just as well. */

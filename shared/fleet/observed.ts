@@ -13,8 +13,8 @@ export interface Observed {
   readonly device: Device;
   /** Sentence naming what the device shares with another, or null. */
   readonly conflict: string | null;
-  /** Other devices with this one's name, where its retirement comes to a Node or CSR that only the name says to be its own. */
-  readonly namesakes: string | null;
+  /** Whose the Node of the device's name rather is, in words; null where it is its own, or where nothing is to be done with it. */
+  readonly othersNode: string | null;
   /** Change log, newest first; null: not readable. Empty where it was not needed. */
   readonly changes: readonly ChangeEntry[] | null;
   readonly record: DeviceRecord;

@@ -10,6 +10,7 @@ const PENDING: ReadonlySet<string> = new Set<ConditionType>([
   "RetirementStuck",
   "BootPlaneUnavailable",
   "ClusterUnavailable",
+  "NodeMissing",
 ]);
 
 /**

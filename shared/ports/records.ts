@@ -8,6 +8,8 @@ export interface StoredRecord extends StoredText {
   readonly deviceId: number;
   /** A pass has to look at the device, whatever NetBox's rows say. */
   readonly open: boolean;
+  /** As its label says it. */
+  readonly node: string | null;
 }
 
 export interface RecordWrite {

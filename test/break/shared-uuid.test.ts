@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bound } from "../../shared/engine/inventory.ts";
+import { bindingsOf } from "../../shared/engine/inventory.ts";
 import { passForDevice } from "../../shared/engine/pass.ts";
 import { updateRecord } from "../../shared/engine/records.ts";
 import { approvedDigests } from "../../shared/fleet/binding.ts";
@@ -32,7 +32,7 @@ it("two boards that changed rows are free to attest once an owner accepted both,
   }
   const bindings = async () => {
     const devices = await world.netbox.devices();
-    return bound(devices, new Map([[7, await record(7)] as const, [8, await record(8)] as const]));
+    return bindingsOf(devices, new Map([[7, await record(7)] as const, [8, await record(8)] as const]));
   };
   pass(1000);
   world.netbox.owner(7, { approvedEks: numbered(8).approvedEks });

@@ -9,7 +9,7 @@ import { type Receiver, startReceiver } from "./netbox-receiver.ts";
 const SECRET = "a secret of the contract";
 const LONG_MS = 30_000;
 
-/** A write that met a connection which NetBox had just closed is not repeated by the port, but by fleetd's next pass. */
+/** A POST that met a connection which NetBox had just closed is not repeated by the port, but by fleetd's next pass. */
 async function nextTime(work: () => Promise<unknown>): Promise<unknown> {
   return work().catch((error) => (isPortError(error, "unavailable") ? work() : Promise.reject(error)));
 }

@@ -42,7 +42,13 @@ export function recordsContract(peer: string, start: () => Promise<KubernetesWor
       const next = await port.put(record(8001, "second"), made.resourceVersion);
       await expect(port.put(record(8001, "stale"), made.resourceVersion)).rejects.toMatchObject({ kind: "conflict" });
       const { resourceVersion } = next;
-      expect(await port.get(8001)).toEqual({ deviceId: 8001, open: false, text: "second", resourceVersion });
+      expect(await port.get(8001)).toEqual({
+        deviceId: 8001,
+        open: false,
+        node: null,
+        text: "second",
+        resourceVersion,
+      });
     });
 
     it("lists more records than a page holds", async () => {
@@ -78,9 +84,9 @@ export function recordsContract(peer: string, start: () => Promise<KubernetesWor
     it("finds records by the name of their Node, and follows its change", async () => {
       const first = await port.put(record(8081, "a", null, false, "w-81"), null);
       await port.put(record(8082, "b", null, true, "w-81"), null);
-      expect((await port.byNode("w-81")).map(({ deviceId, text }) => [deviceId, text]).sort()).toEqual([
-        [8081, "a"],
-        [8082, "b"],
+      expect((await port.byNode("w-81")).map(({ deviceId, node, text }) => [deviceId, node, text]).sort()).toEqual([
+        [8081, "w-81", "a"],
+        [8082, "w-81", "b"],
       ]);
       await port.put(record(8081, "a"), first.resourceVersion);
       expect((await port.byNode("w-81")).map(({ deviceId }) => deviceId)).toEqual([8082]);

@@ -93,18 +93,18 @@ export function workloadClusterContract(peer: string, start: () => Promise<Kuber
     it("cordons and taints, keeps what is another's, and takes only its own away", async () => {
       const taint = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
       const { uid } = await node("n-taint", { taints: [taint] });
-      await port.patchNode("n-taint", uid, { unschedulable: true, quarantineTaint: true, cordon: "quarantine" });
+      await port.patchNode("n-taint", uid, { unschedulable: true, quarantineTaint: true, cordonReason: "quarantine" });
       const [cordoned] = await port.nodes(["n-taint"]);
       expect(cordoned).toMatchObject({ unschedulable: true, annotations: { [CORDON_ANNOTATION]: "quarantine" } });
       expect(cordoned?.taints).toContainEqual(taint);
       expect(cordoned?.taints.map(({ key }) => key)).toContain(QUARANTINE_TAINT);
-      await port.patchNode("n-taint", uid, { unschedulable: false, quarantineTaint: false, cordon: null });
+      await port.patchNode("n-taint", uid, { unschedulable: false, quarantineTaint: false, cordonReason: null });
       const [free] = await port.nodes(["n-taint"]);
       expect(free?.unschedulable).toBe(false);
       expect(free?.taints).toContainEqual(taint);
       expect(free?.taints.map(({ key }) => key)).not.toContain(QUARANTINE_TAINT);
       expect(free?.annotations).not.toHaveProperty(CORDON_ANNOTATION);
-      const patch = { unschedulable: true, quarantineTaint: true, cordon: "x" };
+      const patch = { unschedulable: true, quarantineTaint: true, cordonReason: "x" };
       await expect(port.patchNode("n-taint", ABSENT, patch)).rejects.toMatchObject({ kind: "conflict" });
     });
 

@@ -3,7 +3,6 @@ import type { RecordsPort, RecordWrite, StoredRecord, StoredText } from "../../s
 
 interface Kept extends StoredRecord {
   readonly uuid: string | null;
-  readonly node: string | null;
 }
 
 /** fleetd's memory as a map, with resourceVersions that conflict as ConfigMaps' do. */
@@ -90,6 +89,6 @@ export class FakeRecords implements RecordsPort {
   }
 }
 
-function plain({ deviceId, text, open, resourceVersion }: Kept): StoredRecord {
-  return { deviceId, text, open, resourceVersion };
+function plain({ deviceId, text, open, node, resourceVersion }: Kept): StoredRecord {
+  return { deviceId, text, open, node, resourceVersion };
 }

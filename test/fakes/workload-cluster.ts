@@ -39,7 +39,8 @@ export class FakeWorkloadCluster implements WorkloadClusterPort {
       ...node,
       unschedulable: patch.unschedulable,
       taints: patch.quarantineTaint ? [...others, taint] : others,
-      annotations: patch.cordon === null ? annotations : { ...annotations, [CORDON_ANNOTATION]: patch.cordon },
+      annotations:
+        patch.cordonReason === null ? annotations : { ...annotations, [CORDON_ANNOTATION]: patch.cordonReason },
     };
     this.nodeList = this.nodeList.map((one) => (one === node ? changed : one));
   }

@@ -7,7 +7,7 @@ import type { Model } from "../scenarios/model.ts";
 import { acts, conditions, said, times } from "./seen.ts";
 
 const listed = (m: Model) => spireNodes([m], m.settings, m.nowMs).map((n) => n.name);
-const TAINTED = "node: unschedulable=true taint=true reason=quarantine/7";
+const TAINTED = "node: unschedulable=true taint=true reason=quarantine";
 
 /** The same device, installed as a control plane. */
 function controlPlane(): Model {
@@ -164,46 +164,5 @@ describe("a device that has another's name by mistake", () => {
   it("quarantine: nor where a person's cordon stands beside fleetd's taint", () => {
     const held = { unschedulable: true, taints, annotations: {} };
     expect(named(held).cluster?.node).toMatchObject(held);
-  });
-});
-
-describe("a Node that another device of its name holds, too (simulation 701)", () => {
-  const taints = [{ key: "fleetd.dev/quarantine", value: "", effect: "NoSchedule" }];
-
-  function holds(m: Model, cordon: string): void {
-    const node = { unschedulable: true, annotations: { "fleetd.dev/cordon": cordon } };
-    if (m.cluster?.node) m.cluster.node = { ...m.cluster.node, ...node };
-  }
-
-  function heldFor(cordon: string): Model {
-    const m = installed();
-    holds(m, cordon);
-    return m;
-  }
-
-  it("quarantine: what another device holds is not let go, what this one or an older fleetd holds is", () => {
-    expect(acts(heldFor("reinstall/9").pass())).toEqual([]);
-    for (const own of ["reinstall/7", "reinstall"])
-      expect(acts(heldFor(own).pass())).toEqual(["node: unschedulable=false taint=false reason=null"]);
-  });
-
-  it("quarantine: its own goes over another's hold, and is then not overwritten", () => {
-    const m = heldFor("reinstall/9");
-    attests(m, "fail");
-    expect(acts(m.pass())[0]).toBe(TAINTED);
-    expect(acts(m.pass())).toEqual([]);
-    holds(m, "quarantine/9");
-    expect(acts(m.pass())).toEqual([]);
-    attests(m);
-    expect(acts(m.pass())).not.toContain("node: unschedulable=false taint=false reason=null");
-    expect(m.cluster?.node?.taints).toMatchObject(taints);
-  });
-
-  it("quarantine: a reinstall leaves another's hold as it is, as long as the Node is cordoned", () => {
-    const m = heldFor("retire/9");
-    m.owner({ desiredAction: "provision" }, request(2));
-    expect(acts(m.pass())).not.toContain("node: unschedulable=true taint=false reason=reinstall/7");
-    if (m.cluster?.node) m.cluster.node = { ...m.cluster.node, unschedulable: false };
-    expect(acts(m.pass())).toContain("node: unschedulable=true taint=false reason=reinstall/7");
   });
 });

@@ -84,7 +84,7 @@ it("row 2: a provision of an active device: slot, planned, its Node's UID in the
     "netbox: status=planned",
     `delete Workflow ${workflowOf("provision", 1)}`,
     "apply Hardware allowPXE=true",
-    "node: unschedulable=true taint=false reason=reinstall/7",
+    "node: unschedulable=true taint=false reason=reinstall",
     ...STARTS("provision", 2),
     "netbox: fleetRun=…",
     "netbox: desiredAction=null",

@@ -31,7 +31,7 @@ describe("row 27: the cluster does not answer", () => {
 describe("rows 28 and 29: cordon, drain, delete", () => {
   it("row 28: the Node's UID, cordon, the clock once, evictions by the pods' UIDs", () => {
     const m = draining("web");
-    expect(acts(m.pass())).toEqual(["node: unschedulable=true taint=false reason=retire/7", "evict web"]);
+    expect(acts(m.pass())).toEqual(["node: unschedulable=true taint=false reason=retire", "evict web"]);
     const { node, retire } = m.record;
     expect([node?.uid, retire?.drainRounds]).toEqual([m.cluster?.node?.uid, 1]);
     const since = retire?.drainSinceMs;
@@ -104,7 +104,7 @@ describe("rows 28 and 29: cordon, drain, delete", () => {
     const m = draining("web");
     m.pass();
     if (m.cluster?.node) m.cluster.node = { ...m.cluster.node, unschedulable: false };
-    expect(acts(m.pass())).toEqual(["node: unschedulable=true taint=false reason=retire/7", "evict web"]);
+    expect(acts(m.pass())).toEqual(["node: unschedulable=true taint=false reason=retire", "evict web"]);
   });
 
   it("row 29: a token that lives goes with it", () => {

@@ -89,7 +89,7 @@ describe("rows 32 and 33: an owner steps in", () => {
 });
 
 describe("row 33: set offline by hand, and never installed: its name alone says which Node is its own", () => {
-  function closedByHand(namesakes: string | null) {
+  function closedByHand(othersNode: string | null) {
     const m = declared();
     m.owner({ status: "decommissioning" }, request(9));
     m.conflict = "shares name w1 with w1 (device 9)";
@@ -97,7 +97,7 @@ describe("row 33: set offline by hand, and never installed: its name alone says 
     m.node();
     kubeletAsks(m, { username: "system:bootstrap:others" });
     m.owner({ status: "offline" }, request(10));
-    m.namesakes = namesakes;
+    m.othersNode = othersNode;
     const lines = m.pass();
     return { m, lines };
   }
@@ -120,7 +120,7 @@ describe("row 33: set offline by hand, and never installed: its name alone says 
 it("row 31: erased, never installed as far as the record knows, and another device has its name by now: its Node is left", () => {
   const m = erased();
   m.record = { ...m.record, installed: null, identity: null };
-  m.namesakes = "w1 (device 9)";
+  m.othersNode = "w1 (device 9)";
   m.job({ state: "completed" });
   m.pass();
   expect([m.device.status, m.cluster?.node?.unschedulable]).toEqual(["offline", false]);

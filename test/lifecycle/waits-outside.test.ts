@@ -49,7 +49,9 @@ it("row 4: what Tinkerbell cannot render is told in its words, until it can", ()
   m.pass();
   m.pass();
   expect(conditions(m)).toEqual(["RunWaits/not-rendered"]);
-  expect(times(m, "journal warning: Tinkerbell cannot render Template provision: template not found")).toBe(1);
+  expect(
+    times(m, "journal warning: Tinkerbell makes nothing of the Workflow (Template provision): template not found"),
+  ).toBe(1);
   bootPlane.workflows = [{ ...workflow, problem: "" }];
   m.pass();
   expect(conditions(m)).toEqual([]);

@@ -25,7 +25,7 @@ export function describeStep(step: Step): string | null {
     case "remove-object":
       return `delete ${step.kind} ${step.name}`;
     case "patch-node":
-      return `node: unschedulable=${step.patch.unschedulable} taint=${step.patch.quarantineTaint} reason=${step.patch.cordon}`;
+      return `node: unschedulable=${step.patch.unschedulable} taint=${step.patch.quarantineTaint} reason=${step.patch.cordonReason}`;
     case "evict":
       return `evict ${step.pods.map((p) => p.name).join(" ")}`;
     case "approve-csr":

@@ -34,7 +34,7 @@ export class Model {
   cluster: { node: NodeView | null; csrs: CsrView[]; pods: PodView[] } | null = { node: null, csrs: [], pods: [] };
   device: Device;
   conflict: string | null = null;
-  namesakes: string | null = null;
+  othersNode: string | null = null;
   settings: FleetSettings = SETTINGS;
   classes: ClassTable = CLASSES;
   /** Text of the running Workflow's Template. */
@@ -86,7 +86,7 @@ export class Model {
       trigger,
       device: this.device,
       conflict: this.conflict,
-      namesakes: this.namesakes,
+      othersNode: this.othersNode,
       template: this.template,
       changes: this.changes,
       record: this.record,
@@ -225,7 +225,7 @@ export class Model {
             taints: step.patch.quarantineTaint
               ? [{ key: "fleetd.dev/quarantine", value: "", effect: "NoSchedule" }]
               : [],
-            annotations: step.patch.cordon === null ? {} : { "fleetd.dev/cordon": step.patch.cordon },
+            annotations: step.patch.cordonReason === null ? {} : { "fleetd.dev/cordon": step.patch.cordonReason },
           };
         return;
       case "delete-node":

@@ -81,7 +81,7 @@ function nodePatch(node: JsonObject, uid: string, patch: Fleet.NodePatch): JsonO
     metadata: {
       uid,
       resourceVersion: identity(node).resourceVersion,
-      annotations: { [CORDON_ANNOTATION]: patch.cordon },
+      annotations: { [CORDON_ANNOTATION]: patch.cordonReason },
     },
     spec: { unschedulable: patch.unschedulable, taints: [...others, ...own] },
   };

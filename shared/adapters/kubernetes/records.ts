@@ -134,7 +134,8 @@ function recordOf(object: JsonObject): StoredRecord | null {
 }
 
 function storedRecord(object: JsonObject, deviceId: number): StoredRecord {
-  return { deviceId, open: textAt(object, "metadata", "labels", OPEN) === "true", ...storedText(object) };
+  const labels = at(object, "metadata", "labels");
+  return { deviceId, open: textAt(labels, OPEN) === "true", node: textAt(labels, NODE) || null, ...storedText(object) };
 }
 
 function storedText(object: JsonObject): StoredText {

@@ -46,7 +46,7 @@ export function authorization(token: string): string {
   return `${bare.startsWith("nbt_") ? "Bearer" : "Token"} ${bare}`;
 }
 
-/** A small client: plain fetch, one deadline a request, closed errors. Only what does no more the second time is repeated. */
+/** A small client: plain fetch, one deadline a request, closed errors. Repeats reads, and writes under If-Match, once. */
 export function createClient(connection: NetBoxConnection): NetBoxClient {
   const base = connection.url.replace(/\/+$/, "");
   const headers = { authorization: authorization(connection.token), accept: "application/json" };

@@ -11,7 +11,7 @@ export const requestConditions = {
     "inventory-conflict": reason(
       "owner",
       "The device shares a value with another device of the fleet that only one may have.",
-      "NetBox is corrected: the message names the value and the other device. A Node keeps its name until its device is provisioned again or retired.",
+      "NetBox is corrected: the message names the value and the other device. A Node keeps its name until its device is provisioned again or retired; of two devices that swapped names one needs a third name first.",
     ),
     "class-unknown": reason(
       "owner",

@@ -1,3 +1,4 @@
+import { isName } from "../conflicts.ts";
 import { isExpected } from "../device.ts";
 import type { Observed } from "../observed.ts";
 import { type DeviceRecord, isUnfinished, type Run } from "../record.ts";
@@ -33,6 +34,9 @@ function provisioning(o: Observed, run: Run): AdmissionAnswer {
   // A run that has begun waits for this very code: its owner's word still counts before the disk is touched.
   if (o.device.protected && !run.diskBegun)
     return { outcome: "wait", code: "protected", text: "the device is protected" };
+  // It would be configured with a name that it was given since the run began.
+  if (!isName(o.device.name))
+    return { outcome: "wait", code: "name-invalid", text: `the name ${o.device.name} is no DNS label of at most 40` };
   if (o.conflict !== null) return { outcome: "wait", code: "inventory-conflict", text: o.conflict };
   if (hasMovedUnder(o.device, run))
     return { outcome: "wait", code: "identity-changed", text: "serial or approved EKs changed under the run" };

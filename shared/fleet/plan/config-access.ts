@@ -81,6 +81,9 @@ export function released(nonce: string, broke: { readonly bytesSent: number } | 
   };
 }
 
+/** What `about` says of an attention that a reader of the configuration caused. */
+export const READING = "configuration";
+
 /**
  * The record of a device whose node has its configuration: the code is consumed, and the identity in it counts. That the
  * payload goes is owed: who served it may die, or lose the store, before it is deleted.
@@ -98,6 +101,7 @@ export function asServed(record: DeviceRecord, config: ConfigRecord, nowMs: numb
     replacedIdentity: record.pendingIdentity === null ? record.replacedIdentity : null,
     quarantine: null,
     node: null,
+    attention: record.attention?.about === READING ? null : record.attention,
     due: [...record.due.filter((work) => work.do !== "drop-config"), { do: "drop-config" }],
   };
 }

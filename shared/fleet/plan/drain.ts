@@ -10,9 +10,9 @@ function toEvict(pods: readonly PodView[]): PodView[] {
   );
 }
 
-/** The device's Node; null where there is none, or where it is rather that of another device with its name. */
+/** The device's Node; null where there is none, or where it is rather another device's. */
 export function ownNode({ o }: Draft): NodeView | null {
-  return o.namesakes === null ? (o.cluster?.node ?? null) : null;
+  return o.othersNode === null ? (o.cluster?.node ?? null) : null;
 }
 
 /**
@@ -33,12 +33,12 @@ export function drain(d: Draft, retire: RetireRecord): void {
   const node = ownNode(d);
   if (node === null) {
     const name = `system:node:${nodeName(o.device, d.record)}`;
-    const own = o.namesakes === null ? o.cluster.csrs.filter((c) => c.request?.commonName === name) : [];
-    if (o.namesakes !== null)
+    const own = o.othersNode === null ? o.cluster.csrs.filter((c) => c.request?.commonName === name) : [];
+    if (o.othersNode !== null)
       d.say(
         "warning",
         "node-of-another",
-        `Node and CSRs of its name are left: ${o.namesakes} has it too`,
+        `Node and CSRs of its name are left: ${o.othersNode} has it too`,
         retire.request.id,
       );
     for (const c of own) d.effect({ do: "delete-csr", name: c.name, uid: c.uid });

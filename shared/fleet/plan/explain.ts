@@ -3,6 +3,7 @@ import { refusalWords } from "../conditions/refusals.ts";
 import { nodeName } from "../installed-name.ts";
 import { isoTime } from "../moment.ts";
 import { isUnfinished, type Run } from "../record.ts";
+import { READING } from "./config-access.ts";
 import type { Draft } from "./draft.ts";
 import { hasBmc } from "./gates.ts";
 import { explainIdentity } from "./identity.ts";
@@ -41,7 +42,8 @@ function declared(d: Draft): void {
 
 /** What follows once the reason of an attention is mended. */
 function onceMended(about: string): string {
-  return about === RENEWAL ? "then it renews by itself" : "then boot the machine again";
+  if (about === RENEWAL) return "then it renews by itself";
+  return about === READING ? "then it reads its configuration by itself" : "then boot the machine again";
 }
 
 /** A running node that has not renewed for so long that it is not listed: not attesting is no way round a quarantine. */
@@ -68,11 +70,13 @@ function explainNode(d: Draft): void {
   if (workload === "none" || payload === "none") return;
   const name = nodeName(device, d.record);
   const isOver = token !== null && token.deletedAtMs !== null && token.csr === null;
+  // That it was ended for a second user is said, and is its reason.
+  if (isOver && token.contended) return;
   if (isOver)
     d.condition(
       "NodeMissing",
       "token-over",
-      `no Node ${name} is in the cluster, and its bootstrap token ended before it asked for a certificate: it cannot join any more`,
+      `no Node ${name} is in the cluster, and its bootstrap token ended before a CSR of it was approved: it cannot join any more`,
       installed.run,
     );
   else if (nowMs - installed.servedAtMs > settings.durations.joinMs)
@@ -96,7 +100,7 @@ function explainRun(d: Draft, run: Run): void {
     d.condition(
       "RunWaits",
       "not-rendered",
-      `Tinkerbell cannot render Template ${workflow.templateRef}: ${workflow.problem.slice(0, WORDS)}`,
+      `Tinkerbell makes nothing of the Workflow (Template ${workflow.templateRef}): ${workflow.problem.slice(0, WORDS)}`,
       name,
     );
   // What a retirement stopped or came after is no more its owner's to ask for.

@@ -77,6 +77,7 @@ describe("a machine that confirmed is told", () => {
     ["attested", "after SUCCESS with its configuration unread", { run: { phase: "ended", result: "unread" } }],
     ["attested", "when it is active without work", { run: null, device: { status: "active" } }],
     ["protected", "when it became protected while the run waited for the code", { device: { protected: true } }],
+    ["name-invalid", "when it was given a name that no node can have", { device: { name: "Not A Name" } }],
     [
       "install",
       "when it became protected with its disk half wiped",

@@ -5,6 +5,7 @@ import { passForDevice } from "../../../shared/engine/pass.ts";
 import { updateRecord } from "../../../shared/engine/records.ts";
 import { PortError } from "../../../shared/ports/error.ts";
 import type { StorePort } from "../../../shared/ports/store.ts";
+import { identityOf } from "../../scenarios/acts.ts";
 import { aDevice } from "../../scenarios/fixtures.ts";
 import { ConfigWorld, TOKEN } from "./world.ts";
 
@@ -204,4 +205,23 @@ it("a serving that a pass gave up for lost ends as lost, and the device does not
   expect((await world.record()).config?.state).toBe("lost");
   expect(netbox.row(7).status).toBe("planned");
   expect((await world.read()).status).toBe(410);
+});
+
+describe("a name that is another node's by now", () => {
+  it("is not served a second time: 409, nothing consumed, its owner told; once that one is renamed it is", async () => {
+    world = await ConfigWorld.start(null);
+    const body = await world.mint(100, { pendingIdentity: identityOf("w1", "SN0001", 1) });
+    const { world: w } = world.deps;
+    w.netbox.owner(7, { name: "renamed" });
+    const other = { ...aDevice(), id: 8, name: "w1", serial: "SN8", status: "active" };
+    w.netbox.declare(other);
+    await updateRecord(w, other, (r) => ({ ...r, identity: identityOf("w1", "SN8", 2) }));
+    const refused = await world.read();
+    expect([refused.status, refused.body.split(":")[0]]).toEqual([409, "inventory-conflict"]);
+    expect((await world.record()).attention).toMatchObject({ code: "inventory-conflict", about: "configuration" });
+    expect((await world.record()).config?.state).toBe("unread");
+    await updateRecord(w, other, (r) => ({ ...r, identity: identityOf("w8", "SN8", 3) }));
+    expect(await world.read()).toMatchObject({ status: 200, body });
+    expect((await world.record()).attention).toBeNull();
+  });
 });

@@ -56,18 +56,6 @@ describe("inventory-conflict (spec/00: what two devices of the role share makes 
     expect([...inventoryConflicts([aDevice(), other], uuids).keys()]).toEqual([7, 8]);
   });
 
-  it("the name of a Node that another was installed with before it was renamed: who has the Node may be installed anew", () => {
-    const bound = new Map([[8, { uuid: null, node: "w1" }]]);
-    const found = inventoryConflicts([aDevice(), other], bound);
-    expect([...found]).toEqual([
-      [7, "shares name w1 with the Node of w2 (device 8), installed under it and renamed since"],
-    ]);
-    expect(namesakesIn(inventoryIndex([aDevice(), other], bound), aDevice())).toBe("w2 (device 8)");
-    const own = new Map([[7, { uuid: null, node: "w1" }]]);
-    expect(inventoryConflicts([aDevice(), other], own).size).toBe(0);
-    expect(inventoryConflicts([aDevice(), { ...other, status: "offline" }], bound).size).toBe(0);
-  });
-
   it("whose name an offline device has, too, it is told", () => {
     const index = inventoryIndex(
       [

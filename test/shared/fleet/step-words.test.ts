@@ -49,7 +49,7 @@ describe("a plan in words", () => {
         do: "patch-node",
         name: "w1",
         uid: "u",
-        patch: { unschedulable: true, quarantineTaint: true, cordon: "quarantine" },
+        patch: { unschedulable: true, quarantineTaint: true, cordonReason: "quarantine" },
       },
       "cordons and taints Node w1",
     ],
