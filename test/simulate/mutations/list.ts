@@ -106,14 +106,14 @@ const CLUSTER = planted("simulation", [
   [
     "a Node's name is free once its device is renamed",
     "shared/fleet/conflicts.ts",
-    "if (node !== null && node !== device.name) add(nodes, node, device.id);",
-    "",
+    "!n.isOffline && names.get(n.id) !== device.name",
+    'names.get(n.id) === ""',
   ],
   [
     "a Node is whoever's has its name",
-    "shared/fleet/installed-name.ts",
-    "return installed !== null || installedAs({ identity }) !== null || (node !== null && node.uid === seen?.uid);",
-    "return seen !== null || identity === null || installed === null || node === null;",
+    plan("drain"),
+    "return o.othersNode === null ? ",
+    "return o.cluster !== null ? ",
   ],
   ["quarantine holds no Node", plan("cordon"), `if (record.quarantine !== null) return "quarantine";`, ""],
   [

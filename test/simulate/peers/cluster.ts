@@ -82,11 +82,11 @@ export class SimCluster implements WorkloadClusterPort {
     const others = node.taints.filter((taint) => taint.key !== QUARANTINE_TAINT);
     const taint = { key: QUARANTINE_TAINT, value: "", effect: "NoSchedule" };
     const { [CORDON_ANNOTATION]: _old, ...annotations } = node.annotations;
-    const { cordon } = patch;
+    const { cordonReason } = patch;
     this.changeNode(name, {
       unschedulable: patch.unschedulable,
       taints: patch.quarantineTaint ? [...others, taint] : others,
-      annotations: cordon === null ? annotations : { ...annotations, [CORDON_ANNOTATION]: cordon },
+      annotations: cordonReason === null ? annotations : { ...annotations, [CORDON_ANNOTATION]: cordonReason },
     });
   }
 

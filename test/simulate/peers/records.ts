@@ -3,7 +3,6 @@ import type { RecordsPort, RecordWrite, StoredRecord, StoredText } from "../../.
 
 interface Kept extends StoredRecord {
   readonly uuid: string | null;
-  readonly node: string | null;
 }
 
 export interface RecordsCopy {
@@ -103,6 +102,6 @@ export class SimRecords implements RecordsPort {
   }
 }
 
-function plain({ deviceId, text, open, resourceVersion }: Kept): StoredRecord {
-  return { deviceId, text, open, resourceVersion };
+function plain({ deviceId, text, open, node, resourceVersion }: Kept): StoredRecord {
+  return { deviceId, text, open, node, resourceVersion };
 }
