@@ -1,8 +1,8 @@
 import { registerHooks } from "node:module";
-import { MUTATIONS, RARE } from "./list.ts";
+import { MUTATIONS } from "./list.ts";
 
 /** Loaded by `--import`: one line of one file reads otherwise in this process, and no file on disk is touched. */
-const mutation = [...MUTATIONS, ...RARE].find((one) => one.name === process.env.FLEETD_MUTATION);
+const mutation = MUTATIONS.find((one) => one.name === process.env.FLEETD_MUTATION);
 if (mutation === undefined) throw new Error(`no mutation ${process.env.FLEETD_MUTATION}`);
 
 registerHooks({

@@ -103,18 +103,6 @@ const CLUSTER = planted("simulation", [
     `if (request.hasSan) return "it asks for subject alternative names";`,
     "",
   ],
-  [
-    "a Node's name is free once its device is renamed",
-    "shared/fleet/conflicts.ts",
-    "!n.isOffline && names.get(n.id) !== device.name",
-    'names.get(n.id) === ""',
-  ],
-  [
-    "a Node is whoever's has its name",
-    plan("drain"),
-    "return o.othersNode === null ? ",
-    "return o.cluster !== null ? ",
-  ],
   ["quarantine holds no Node", plan("cordon"), `if (record.quarantine !== null) return "quarantine";`, ""],
   [
     "a token lives on",
@@ -209,8 +197,8 @@ const SCRIPTS = planted("store", [
   ],
 ]);
 
-/** Found by the seeds too, but beyond the bound: the first that finds each is 65, 97, 71. Hunted for by name alone. */
-export const RARE: readonly Mutation[] = planted("simulation", [
+/** Found late. */
+const SELDOM = planted("simulation", [
   [
     "a moved machine is minted for",
     "shared/fleet/same-machine.ts",
@@ -235,4 +223,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...ENGINE,
   ...MEMORY,
   ...SCRIPTS,
+  ...SELDOM,
 ];
