@@ -57,7 +57,7 @@ export async function recordsOf(
   return records;
 }
 
-/** The record's label of that kind: a certificate of another issuer may name what no device can be called, and no label hold. */
+/** The name of the device's Node as a label can hold it: a certificate of another issuer may name what no device is called. */
 export function nodeLabel(record: DeviceRecord): string | null {
   const name = installedAs(record)?.name ?? "";
   return isName(name) ? name : null;
