@@ -1,8 +1,16 @@
 import { boundUuid } from "../fleet/binding.ts";
-import { type Bound, conflictIn, type InventoryIndex, installConflictIn, inventoryIndex } from "../fleet/conflicts.ts";
+import {
+  type Bound,
+  conflictIn,
+  type InventoryIndex,
+  installConflictIn,
+  inventoryIndex,
+  namesakesIn,
+} from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
 import { nodeOf } from "../fleet/installed-name.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
+import type { StoredRecord } from "../ports/records.ts";
 import { parseRecord } from "./records.ts";
 import { seen } from "./seen.ts";
 import type { World } from "./world.ts";
@@ -33,8 +41,11 @@ export async function indexFor(
   const found = [...(uuid === null ? [] : await records.byUuid(uuid)), ...(await records.byNode(nodeName))];
   const others = found.filter((one) => one.deviceId !== deviceId);
   if (others.length === 0) return index;
-  const read = new Map(others.map((one) => [one.deviceId, parseRecord(one)] as const));
-  return inventoryIndex(devices, bindingsOf(devices, read));
+  return inventoryIndex(devices, bindingsOf(devices, readOf(others)));
+}
+
+function readOf(stored: readonly StoredRecord[]): ReadonlyMap<number, DeviceRecord> {
+  return new Map(stored.map((one) => [one.deviceId, parseRecord(one)] as const));
 }
 
 type Judge = typeof conflictIn;
@@ -73,10 +84,10 @@ export async function othersInstalledAs(
   deviceId: number,
   name: string,
 ): Promise<string | null> {
-  const others = (await records.byNode(name)).map((one) => one.deviceId).filter((id) => id !== deviceId);
-  const rows = others.length === 0 ? [] : await netbox.devices(others);
-  const live = rows.filter((row) => row.status !== "offline");
-  return live.length === 0 ? null : live.map((row) => `${row.name} (device ${row.id})`).join(", ");
+  const others = (await records.byNode(name)).filter((one) => one.deviceId !== deviceId);
+  if (others.length === 0) return null;
+  const rows = await netbox.devices(others.map((one) => one.deviceId));
+  return namesakesIn(inventoryIndex(rows, bindingsOf(rows, readOf(others))), { id: deviceId, name });
 }
 
 /** Device id → what its record binds; without those whose record binds nothing. */

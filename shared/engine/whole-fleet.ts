@@ -1,7 +1,7 @@
 import { boundUuid } from "../fleet/binding.ts";
 import { type InventoryIndex, installConflictIn, inventoryIndex, othersNodeIn } from "../fleet/conflicts.ts";
 import type { Device } from "../fleet/device.ts";
-import { nodeName, nodeOf } from "../fleet/installed-name.ts";
+import { claimantOf } from "../fleet/installed-name.ts";
 import { isEarlier, isoTime } from "../fleet/moment.ts";
 import type { DeviceRecord } from "../fleet/record.ts";
 import { newestOf } from "../fleet/walk.ts";
@@ -74,10 +74,8 @@ export class WholeFleet {
 
   /** Whose the Node of the device's name rather is, or null. @throws PortError */
   async othersNodeOf(device: Device, record: DeviceRecord): Promise<string | null> {
-    const name = nodeName(device, record);
-    const hasLeft = device.status === "offline" && (record.retire === null || record.retire.offlineAtMs !== null);
-    const index = await this.#indexFor(device.id, null, name);
-    return othersNodeIn(index, { id: device.id, name, own: nodeOf(record), hasLeft });
+    const claimant = claimantOf(device, record);
+    return othersNodeIn(await this.#indexFor(device.id, null, claimant.name), claimant);
   }
 
   async #indexFor(deviceId: number, uuid: string | null, nodeName: string): Promise<InventoryIndex> {

@@ -118,7 +118,7 @@ export function namesakesIn(index: InventoryIndex, { id, name }: Pick<Device, "i
 }
 
 /** A device as its own record tells of the Node of a name. */
-interface Claimant {
+export interface Claimant {
   readonly id: number;
   readonly name: string;
   /** Null where it was not installed under the name. */

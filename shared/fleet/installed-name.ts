@@ -1,4 +1,4 @@
-import type { NodeOf } from "./conflicts.ts";
+import type { Claimant, NodeOf } from "./conflicts.ts";
 import type { Device } from "./device.ts";
 import type { DeviceRecord } from "./record.ts";
 
@@ -37,6 +37,16 @@ export function nodeOf(record: Pick<DeviceRecord, "identity" | "installed">): No
   const name = installedAs(record)?.name;
   if (name === undefined) return null;
   return { name, servedAtMs: record.installed?.servedAtMs ?? record.identity?.issuedAtMs ?? 0 };
+}
+
+/** What the device's own record tells of the Node of its name. */
+export function claimantOf(
+  device: Pick<Device, "id" | "name" | "status">,
+  record: Pick<DeviceRecord, "identity" | "installed" | "retire">,
+): Claimant {
+  const isRetiring = record.retire !== null && record.retire.offlineAtMs === null;
+  const hasLeft = device.status === "offline" && !isRetiring;
+  return { id: device.id, name: nodeName(device, record), own: nodeOf(record), hasLeft };
 }
 
 /** True for a Node that is the device's by what fleetd did with it: its name alone may be another device's just as well. */

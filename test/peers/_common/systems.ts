@@ -37,8 +37,8 @@ export interface Installed {
 }
 
 /**
- * Installs the systems one after another, without being waited for: the builders run at low priority beside the tests of
- * the systems before theirs.
+ * Installs the systems one after another, without being waited for: beside the tests of the systems before theirs, Go's
+ * builders at low priority.
  */
 export function installAll(names: readonly string[]): ReadonlyMap<string, Promise<Installed>> {
   const ends = new Map<string, Promise<Installed>>();
